@@ -1,0 +1,33 @@
+// Package deps pins modules while the code that needs them is being written.
+package deps
+
+import (
+	_ "github.com/RoaringBitmap/roaring/v2/roaring64"
+	_ "github.com/alecthomas/participle/v2"
+	_ "github.com/andybalholm/brotli"
+	_ "github.com/apache/arrow/go/v17/arrow/array"
+	_ "github.com/apache/arrow/go/v17/arrow/compute"
+	_ "github.com/apache/arrow/go/v17/parquet/pqarrow"
+	_ "github.com/goccy/go-yaml"
+	_ "github.com/google/uuid"
+	_ "github.com/invopop/jsonschema"
+	_ "github.com/klauspost/compress/s2"
+	_ "github.com/klauspost/compress/zstd"
+	_ "github.com/olekukonko/tablewriter"
+	_ "github.com/parquet-go/parquet-go"
+	_ "github.com/pierrec/lz4/v4"
+	_ "github.com/santhosh-tekuri/jsonschema/v6"
+	_ "github.com/schollz/progressbar/v3"
+	_ "github.com/spf13/cobra"
+	_ "github.com/stretchr/testify/require"
+	_ "github.com/zeebo/xxh3"
+	_ "go.temporal.io/sdk/client"
+	_ "go.temporal.io/sdk/contrib/envconfig"
+	_ "go.temporal.io/sdk/testsuite"
+	_ "go.temporal.io/sdk/worker"
+	_ "golang.org/x/sync/errgroup"
+	_ "golang.org/x/sys/unix"
+	_ "golang.org/x/term"
+	_ "golang.org/x/tools/go/packages"
+	_ "pgregory.net/rapid"
+)
