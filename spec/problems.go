@@ -1,0 +1,58 @@
+package spec
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Problem is one thing that is wrong with a document.
+type Problem struct {
+	// Path of the key, such as criteria.older_than.days or policies[2].table;
+	// empty for the document as a whole.
+	Path string `json:"path"`
+	// Line in the text, from 1; 0 where there is no text.
+	Line int `json:"line,omitempty"`
+	// Message says what is wrong and what to do.
+	Message string `json:"message"`
+	// Example is a right form.
+	Example string `json:"example,omitempty"`
+}
+
+// String gives the problem on one line, or more where the example has more.
+func (p Problem) String() string {
+	var b strings.Builder
+	if p.Line > 0 {
+		fmt.Fprintf(&b, "line %d: ", p.Line)
+	}
+	if p.Path != "" {
+		b.WriteString(p.Path + ": ")
+	}
+	b.WriteString(p.Message)
+	switch {
+	case strings.Contains(p.Example, "\n"):
+		b.WriteString("\nfor example:\n" + p.Example)
+	case p.Example != "":
+		b.WriteString("; for example: " + p.Example)
+	}
+	return b.String()
+}
+
+// Problems are everything that is wrong with a document.
+type Problems []Problem
+
+// Error lists the problems, one a line.
+func (ps Problems) Error() string {
+	lines := make([]string, len(ps))
+	for i, p := range ps {
+		lines[i] = p.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Err is nil where there is no problem, else the problems as an error.
+func (ps Problems) Err() error {
+	if len(ps) == 0 {
+		return nil
+	}
+	return ps
+}
