@@ -100,3 +100,11 @@ func (p Percent) Exceeded(part, total int64) bool {
 	limit := r.Mul(r, new(big.Rat).SetInt64(total))
 	return new(big.Rat).SetInt64(part).Cmp(limit) > 0
 }
+
+// above reports whether p is a larger share than q; false where either cannot
+// be read.
+func (p Percent) above(q Percent) bool {
+	a, errA := p.rat()
+	b, errB := q.rat()
+	return errA == nil && errB == nil && a.Cmp(b) > 0
+}
