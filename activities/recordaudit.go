@@ -47,6 +47,9 @@ type RecordAuditInput struct {
 	VacuumPending      *int64     `json:"vacuum_pending"`
 	ErasureDue         *time.Time `json:"erasure_due"`
 	Error              string     `json:"error,omitempty"`
+	// RestoreID tells restores of one run apart; Note goes to the run folder.
+	RestoreID string `json:"restore_id,omitempty"`
+	Note      string `json:"note,omitempty"`
 }
 
 // RecordAuditResult anchors the chain: Head is the row_hash of the row written.

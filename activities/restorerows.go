@@ -16,7 +16,8 @@ type RestoreRowsInput struct {
 
 // FindRunInput looks a run up in the audit tables and run folders.
 type FindRunInput struct {
-	RunID string `json:"run_id"`
+	RunID      string `json:"run_id"`
+	AuditTable string `json:"audit_table"`
 }
 
 // FindRunResult is what remains known of a run without Temporal's history.

@@ -1,0 +1,115 @@
+package workflows
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/lakewarden/lakewarden/activities"
+	"github.com/lakewarden/lakewarden/spec"
+)
+
+// RetryRequest is the input of the update retry.
+type RetryRequest struct {
+	By string `json:"by"`
+}
+
+// handleRetry registers the update that lets a held run try again.
+func handleRetry(ctx workflow.Context, status *Status, asked *int) error {
+	return workflow.SetUpdateHandlerWithOptions(ctx, UpdateRetry,
+		func(_ workflow.Context, _ RetryRequest) (string, error) {
+			*asked++
+			return "trying again", nil
+		},
+		workflow.UpdateHandlerOptions{
+			Description: "Try again what holds this run",
+			Validator: func(_ workflow.Context, _ RetryRequest) error {
+				if status.Stage != StageHeld {
+					return invalidUpdate("nothing is held: the run is " + status.Stage)
+				}
+				return nil
+			},
+		})
+}
+
+func retryCommand(workflowID string) string {
+	return `temporal workflow update execute --workflow-id '` + workflowID + `' --name ` + UpdateRetry + ` --input '{"by":"YOU"}'`
+}
+
+// drawID draws a run's identity once; replays and resets see the same.
+func drawID(ctx workflow.Context) (string, error) {
+	var id string
+	err := workflow.SideEffect(ctx, func(workflow.Context) any { return uuid.NewString() }).Get(&id)
+	return id, err
+}
+
+// hasSearchAttributes asks the namespace once, through an activity, so that the
+// answer stands in history.
+func hasSearchAttributes(ctx workflow.Context) bool {
+	var probe activities.ProbeNamespaceResult
+	err := workflow.ExecuteActivity(courtesy(ctx, "See which search attributes the namespace has"), steps.ProbeNamespace).Get(ctx, &probe)
+	return err == nil && probe.SearchAttributes
+}
+
+// childOptions are those of a purge or restore that excludes others on its table.
+// A parent that is terminated asks its child to cancel, and so to undo.
+func childOptions(ctx workflow.Context, id, table, policy string) workflow.Context {
+	return workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
+		WorkflowID: id, ParentClosePolicy: enumspb.PARENT_CLOSE_POLICY_REQUEST_CANCEL,
+		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE, WaitForCancellation: true,
+		StaticSummary: "Purge " + table + " by " + policy,
+	})
+}
+
+// notify tells people; it never fails or delays a run by more than minutes.
+func (p *purge) notify(ctx workflow.Context, event spec.Event, title string) {
+	if p.policy.Notify == nil {
+		return
+	}
+	fields := map[string]string{
+		"table": p.policy.Table, "policy": p.policy.Name, "run_id": p.status.RunID, "workflow_id": p.caller.WorkflowID,
+		"stage": p.status.Stage, "outcome": p.status.Outcome, "next": p.status.Next, "error": p.status.Error,
+	}
+	if p.status.Plan != nil {
+		fields["cutoff"] = p.status.Plan.Cutoff
+	}
+	if p.status.Audit != nil {
+		fields["audit_head"] = p.status.Audit.Head
+	}
+	tell(ctx, p.runRef(), *p.policy.Notify, event, title, fields)
+}
+
+func tell(ctx workflow.Context, run activities.Run, to spec.Notify, event spec.Event, title string, fields map[string]string) {
+	in := activities.NotifyInput{Run: run, Notify: to, Event: string(event), Title: title, Fields: fields}
+	var r activities.NotifyResult
+	if err := workflow.ExecuteActivity(courtesy(ctx, "Notify: "+string(event)), steps.Notify, in).Get(ctx, &r); err != nil {
+		workflow.GetLogger(ctx).Warn("notification not sent", "event", event, "error", err)
+	}
+}
+
+// park tells a PurgeLakehouse that this run waits for people, or goes on.
+func (p *purge) park(ctx workflow.Context, waiting bool) {
+	parent := workflow.GetInfo(ctx).ParentWorkflowExecution
+	if parent == nil || !inLakehouse(ctx) {
+		return
+	}
+	if err := workflow.SignalExternalWorkflow(ctx, parent.ID, parent.RunID, signalParked,
+		parked{Table: p.policy.Table, Waiting: waiting}).Get(ctx, nil); err != nil {
+		workflow.GetLogger(ctx).Warn("the lakehouse run was not told that this one waits", "error", err)
+	}
+}
+
+func inLakehouse(ctx workflow.Context) bool {
+	memo := workflow.GetInfo(ctx).Memo
+	return memo != nil && memo.GetFields()[memoParent] != nil
+}
+
+// sleepUntil waits durably; already past is fine.
+func sleepUntil(ctx workflow.Context, at time.Time) error {
+	if left := at.Sub(workflow.Now(ctx)); left > 0 {
+		return workflow.NewTimer(ctx, left).Get(ctx, nil)
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package workflows
+
+import (
+	"errors"
+	"slices"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/lakewarden/lakewarden/activities"
+	"github.com/lakewarden/lakewarden/spec"
+)
+
+// compensation undoes one step; what names it for people.
+type compensation struct {
+	what string
+	undo func(ctx workflow.Context, reason string) (string, error)
+}
+
+// onFailure registers a compensation, before its step starts.
+func (p *purge) onFailure(what string, undo func(workflow.Context, string) (string, error)) {
+	p.cleanup = append(p.cleanup, compensation{what, undo})
+}
+
+// finish ends a run that did not reach the delete, or does not know whether it
+// did: it undoes what was done, records the outcome and fails the workflow.
+func (p *purge) finish(ctx workflow.Context, cause error) (PurgeResult, error) {
+	safe, _ := workflow.NewDisconnectedContext(ctx)
+	if p.deleteStarted {
+		deleted, err := p.fenceDelete(safe, rootMessage(cause))
+		if err != nil {
+			return p.finishHeld(safe, err)
+		}
+		if deleted { // the answer was lost, not the commit
+			return p.conclude(ctx)
+		}
+	}
+	undone, err := p.compensate(safe, rootMessage(cause))
+	if err != nil {
+		return p.finishHeld(safe, err)
+	}
+	status, message := outcomeOf(cause, undone)
+	p.status.Outcome, p.status.Error = status, message
+	p.enter(safe, StageRecording)
+	if err := p.record(safe, status, message); err != nil {
+		p.status.Error += "; the audit row could not be written: " + rootMessage(err)
+	}
+	p.notify(safe, spec.EventFailed, "Purge of "+p.policy.Table+": "+status)
+	return p.end(safe, cause)
+}
+
+// fenceDelete makes sure that no attempt deletes any more, and says whether one had.
+func (p *purge) fenceDelete(ctx workflow.Context, reason string) (bool, error) {
+	p.enter(ctx, StageUndoing)
+	var f activities.FenceDeleteResult
+	if err := workflow.ExecuteActivity(undo(ctx, "Make sure that nothing deletes any more"), steps.FenceDelete,
+		activities.UndoInput{Run: p.runRef(), Reason: reason}).Get(ctx, &f); err != nil {
+		return false, err
+	}
+	if f.Deleted {
+		p.status.Delete = f.Delete
+	}
+	return f.Deleted, nil
+}
+
+// compensate undoes the started steps, last first.
+func (p *purge) compensate(ctx workflow.Context, reason string) (undone bool, err error) {
+	slices.Reverse(p.cleanup)
+	for _, c := range p.cleanup {
+		p.enter(ctx, StageUndoing)
+		note, err := c.undo(ctx, reason)
+		if err != nil {
+			return undone, failure(TypeHalt, "could not "+c.what+": "+rootMessage(err), nil)
+		}
+		p.status.Undone = append(p.status.Undone, c.what+": "+note)
+		undone = true
+	}
+	return undone, nil
+}
+
+func (p *purge) unmark(ctx workflow.Context, reason string) (string, error) {
+	var r activities.UnmarkRowsResult
+	err := workflow.ExecuteActivity(undo(ctx, "Take the flags back"), steps.UnmarkRows,
+		activities.UndoInput{Run: p.runRef(), Reason: reason}).Get(ctx, &r)
+	return unmarkNote(r), err
+}
+
+func (p *purge) unarchive(ctx workflow.Context, reason string) (string, error) {
+	var r activities.RemoveArchivedResult
+	err := workflow.ExecuteActivity(undo(ctx, "Remove this run's rows from the archive"), steps.RemoveArchived,
+		activities.UndoInput{Run: p.runRef(), Reason: reason}).Get(ctx, &r)
+	return removeNote(r), err
+}
+
+// outcomeOf names how a run ended that deleted nothing, and why.
+func outcomeOf(cause error, undone bool) (status, message string) {
+	var o outcomeError
+	switch {
+	case errors.As(cause, &o):
+		return o.status, o.message
+	case temporal.IsCanceledError(cause):
+		return activities.StatusCancelled, "cancelled"
+	case isType(cause, TypeRefused) && !undone:
+		return activities.StatusRefused, rootMessage(cause)
+	case undone:
+		return activities.StatusRolledBack, rootMessage(cause)
+	default:
+		return activities.StatusFailed, rootMessage(cause)
+	}
+}
+
+// finishHeld ends a run whose table needs a person: nothing more is done to it.
+func (p *purge) finishHeld(ctx workflow.Context, cause error) (PurgeResult, error) {
+	p.status.Outcome, p.status.Error = activities.StatusFailed, rootMessage(cause)
+	p.status.Next = "lakewarden verify " + p.status.RunID
+	p.enter(ctx, StageRecording)
+	if err := p.record(ctx, activities.StatusFailed, p.status.Error); err != nil {
+		p.status.Error += "; the audit row could not be written: " + rootMessage(err)
+	}
+	p.notify(ctx, spec.EventFailed, "Purge of "+p.policy.Table+" needs attention")
+	return p.end(ctx, failure(TypeHalt, p.status.Error, nil))
+}
+
+func (p *purge) finishDryRun(ctx workflow.Context) (PurgeResult, error) {
+	p.status.Outcome = activities.StatusDryRun
+	if err := p.record(ctx, activities.StatusDryRun, ""); err != nil {
+		return p.end(ctx, err)
+	}
+	return p.end(ctx, nil)
+}
+
+// end shows the last state, lets handlers finish, and closes the workflow as the
+// outcome asks.
+func (p *purge) end(ctx workflow.Context, cause error) (PurgeResult, error) {
+	safe, _ := workflow.NewDisconnectedContext(ctx)
+	p.enter(safe, StageDone)
+	if err := workflow.Await(safe, func() bool { return workflow.AllHandlersFinished(safe) }); err != nil {
+		return PurgeResult{}, err
+	}
+	result := p.status.result(p.policy.Audit.Table)
+	if cause == nil {
+		return result, nil
+	}
+	if p.status.Outcome == activities.StatusCancelled {
+		return result, temporal.NewCanceledError(result)
+	}
+	return result, failure(typeOf(p.status.Outcome, cause), p.status.Outcome+": "+p.status.Error, result)
+}

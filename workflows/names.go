@@ -1,0 +1,70 @@
+package workflows
+
+import (
+	"strings"
+
+	"go.temporal.io/sdk/temporal"
+)
+
+// TaskQueue is the queue of workflows and activities unless configured.
+const TaskQueue = "lakewarden"
+
+// Registered workflow types.
+const (
+	TypePurgeTable     = "PurgeTable"
+	TypeProveErasure   = "ProveErasure"
+	TypeRestorePurge   = "RestorePurge"
+	TypePurgeLakehouse = "PurgeLakehouse"
+)
+
+// Queries and updates. approve and reject take a Decision, retry a RetryRequest.
+const (
+	QueryStatus   = "status"
+	UpdateApprove = "approve"
+	UpdateReject  = "reject"
+	UpdateRetry   = "retry"
+)
+
+// signalParked tells a PurgeLakehouse that a child waits for people (true) or
+// goes on (false), so that its slot is free meanwhile.
+const signalParked = "parked"
+
+// memoParent marks children of a PurgeLakehouse, which take signalParked.
+const memoParent = "lakewarden_parent"
+
+// Typed search attributes. A namespace without them is fine: ProbeNamespace
+// tells, and they are left out.
+var (
+	AttrTable   = temporal.NewSearchAttributeKeyKeyword("LakewardenTable")
+	AttrRun     = temporal.NewSearchAttributeKeyKeyword("LakewardenRun")
+	AttrStage   = temporal.NewSearchAttributeKeyKeyword("LakewardenStage")
+	AttrOutcome = temporal.NewSearchAttributeKeyKeyword("LakewardenOutcome")
+)
+
+// SearchAttributes lists the attributes by name, all of them Keyword.
+var SearchAttributes = []string{AttrTable.GetName(), AttrRun.GetName(), AttrStage.GetName(), AttrOutcome.GetName()}
+
+const (
+	purgePrefix   = "purge:"
+	erasurePrefix = "erasure:"
+	restorePrefix = "restore:"
+)
+
+// PurgeID is the workflow ID that excludes all other purges and restores of the
+// table.
+func PurgeID(table string) string { return purgePrefix + table }
+
+// PurgeTableOf is the inverse of PurgeID.
+func PurgeTableOf(id string) (table string, ok bool) { return strings.CutPrefix(id, purgePrefix) }
+
+// ErasureID is the workflow ID of a run's ProveErasure.
+func ErasureID(runID string) string { return erasurePrefix + runID }
+
+// ErasureRunOf is the inverse of ErasureID.
+func ErasureRunOf(id string) (runID string, ok bool) { return strings.CutPrefix(id, erasurePrefix) }
+
+// RestoreID is the workflow ID of a restore of a run.
+func RestoreID(runID string) string { return restorePrefix + runID }
+
+// RestoreRunOf is the inverse of RestoreID.
+func RestoreRunOf(id string) (runID string, ok bool) { return strings.CutPrefix(id, restorePrefix) }

@@ -1,0 +1,167 @@
+package workflows
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/lakewarden/lakewarden/activities"
+	"github.com/lakewarden/lakewarden/spec"
+)
+
+// ErasureInput is the input of ProveErasure.
+type ErasureInput struct {
+	Run         activities.Run `json:"run"`
+	Policy      string         `json:"policy"`
+	LegalBasis  string         `json:"legal_basis"`
+	Criteria    string         `json:"criteria"`
+	AuditTable  string         `json:"audit_table"`
+	Notify      *spec.Notify   `json:"notify,omitempty"`
+	RequestedBy string         `json:"requested_by,omitempty"`
+	// Due is when the files of the run are past retention.
+	Due time.Time `json:"due"`
+	// Attempt counts the tries so far, across continue-as-new.
+	Attempt int `json:"attempt,omitempty"`
+}
+
+// ErasureResult is the result of ProveErasure.
+type ErasureResult struct {
+	RunID   string                        `json:"run_id"`
+	Table   string                        `json:"table"`
+	Outcome string                        `json:"outcome"` // erased | erasure_incomplete
+	Proof   *activities.ProveErasedResult `json:"proof,omitempty"`
+	Audit   *activities.RecordAuditResult `json:"audit,omitempty"`
+}
+
+const (
+	// erasureAttempts bounds how often residue is looked at again: a month of days.
+	erasureAttempts = 30
+	erasureRecheck  = 24 * time.Hour
+)
+
+// ProveErasure waits until the files of a run are past retention, vacuums, and
+// accounts for every object under the table's root. It ends with erased, or
+// looks again every day and ends with erasure_incomplete, naming the residue.
+func ProveErasure(ctx workflow.Context, in ErasureInput) (ErasureResult, error) {
+	if in.Run.RunID == "" || in.Run.Table == "" || in.AuditTable == "" || in.Due.IsZero() {
+		return ErasureResult{}, failure(TypeInvalidPolicy,
+			`run, audit_table and due are needed, for example {"run":{"run_id":"…","table":"bronze.vendas","plan_digest":"…"},"audit_table":"control.expurgo_audit","due":"2026-01-31T00:00:00Z"}; PurgeTable starts this by itself`, nil)
+	}
+	e := &erasure{in: in, status: Status{RunID: in.Run.RunID, Table: in.Run.Table, Policy: in.Policy, ErasureDue: &in.Due, ErasureID: workflow.GetInfo(ctx).WorkflowExecution.ID}}
+	if err := workflow.SetQueryHandler(ctx, QueryStatus, func() (Status, error) { return e.status, nil }); err != nil {
+		return ErasureResult{}, err
+	}
+	e.attrs = hasSearchAttributes(ctx)
+	return e.run(ctx)
+}
+
+type erasure struct {
+	in     ErasureInput
+	status Status
+	attrs  bool
+}
+
+func (e *erasure) run(ctx workflow.Context) (ErasureResult, error) {
+	for due := e.in.Due; ; {
+		// 1. Wait, durably, for the retention.
+		e.enter(ctx, StageWaiting)
+		if err := sleepUntil(ctx, due); err != nil {
+			return ErasureResult{}, err
+		}
+
+		// 2. Vacuum, then account for everything.
+		if err := e.prove(ctx); err != nil {
+			return ErasureResult{}, err
+		}
+		e.in.Attempt++
+		if e.status.Erasure.Erased {
+			return e.conclude(ctx, activities.StatusErased)
+		}
+
+		// 3. Say so, and look again.
+		if e.in.Attempt >= erasureAttempts {
+			return e.conclude(ctx, activities.StatusErasureIncomplete)
+		}
+		if e.in.Attempt == 1 {
+			if err := e.record(ctx, activities.StatusErasureIncomplete); err != nil {
+				return ErasureResult{}, err
+			}
+		}
+		due = workflow.Now(ctx).Add(erasureRecheck)
+		if next := e.status.Erasure.NextDue; next != nil && next.After(due) {
+			due = *next
+		}
+		e.status.ErasureDue = &due
+		if workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
+			e.in.Due = due
+			return ErasureResult{}, workflow.NewContinueAsNewError(ctx, TypeProveErasure, e.in)
+		}
+	}
+}
+
+func (e *erasure) prove(ctx workflow.Context) error {
+	e.enter(ctx, StageVacuuming)
+	var v activities.VacuumTableResult
+	if err := workflow.ExecuteActivity(data(ctx, "Remove files past retention from storage"), steps.VacuumTable,
+		activities.VacuumTableInput{Run: e.in.Run}).Get(ctx, &v); err != nil {
+		return err
+	}
+	e.status.Vacuum = &v
+	e.enter(ctx, StageProving)
+	var r activities.ProveErasedResult
+	if err := workflow.ExecuteActivity(data(ctx, "Account for every object under the table"), steps.ProveErased,
+		activities.ProveErasedInput{Run: e.in.Run}).Get(ctx, &r); err != nil {
+		return err
+	}
+	e.status.Erasure = &r
+	return nil
+}
+
+func (e *erasure) conclude(ctx workflow.Context, outcome string) (ErasureResult, error) {
+	e.status.Outcome = outcome
+	if outcome == activities.StatusErased || e.in.Attempt > 1 {
+		if err := e.record(ctx, outcome); err != nil {
+			return ErasureResult{}, err
+		}
+	}
+	if e.in.Notify != nil {
+		event := spec.EventErased
+		if outcome != activities.StatusErased {
+			event = spec.EventFailed
+		}
+		tell(ctx, e.in.Run, *e.in.Notify, event, "Erasure of purged rows of "+e.in.Run.Table+": "+outcome, map[string]string{
+			"table": e.in.Run.Table, "run_id": e.in.Run.RunID, "outcome": outcome, "certificate": e.status.Erasure.Certificate,
+		})
+	}
+	e.enter(ctx, StageDone)
+	out := ErasureResult{RunID: e.in.Run.RunID, Table: e.in.Run.Table, Outcome: outcome, Proof: e.status.Erasure, Audit: e.status.Audit}
+	if outcome != activities.StatusErased {
+		return out, temporal.NewApplicationErrorWithOptions("files of the purge are still there; see the residue", "ErasureIncomplete",
+			temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{out}})
+	}
+	return out, nil
+}
+
+func (e *erasure) record(ctx workflow.Context, status string) error {
+	v := e.status.Vacuum
+	info := workflow.GetInfo(ctx)
+	in := activities.RecordAuditInput{
+		Run: e.in.Run, AuditTable: e.in.AuditTable, Status: status, Sequence: e.in.Attempt, ExecTime: workflow.Now(ctx), Criteria: e.in.Criteria,
+		Caller: activities.Caller{WorkflowID: info.WorkflowExecution.ID, WorkflowRunID: info.WorkflowExecution.RunID, RequestedBy: e.in.RequestedBy},
+		Policy: e.in.Policy, LegalBasis: e.in.LegalBasis,
+		VacuumFilesDeleted: &v.FilesDeleted, VacuumPending: &v.FilesPending, BytesReclaimed: &v.BytesDeleted, ErasureDue: e.status.Erasure.NextDue,
+	}
+	var r activities.RecordAuditResult
+	if err := workflow.ExecuteActivity(undo(ctx, "Write the audit row: "+status), steps.RecordAudit, in).Get(ctx, &r); err != nil {
+		return err
+	}
+	e.status.Audit = &r
+	return nil
+}
+
+func (e *erasure) enter(ctx workflow.Context, stage string) {
+	p := &purge{status: e.status, attrs: e.attrs, policy: spec.RetentionPolicy{Table: e.in.Run.Table}}
+	p.enter(ctx, stage)
+	e.status.Stage, e.status.Since = p.status.Stage, p.status.Since
+}
