@@ -5,7 +5,6 @@ import (
 	"errors"
 	"iter"
 
-	"github.com/lakewarden/lakewarden/deltaio/schema"
 	"github.com/lakewarden/lakewarden/deltaio/storage"
 )
 
@@ -87,4 +86,3 @@ type Cleanup struct {
 func CleanExpired(ctx context.Context, s storage.Store, st *State, nowMillis int64) (Cleanup, error) {
 	return Cleanup{}, errTodo
 }
-
