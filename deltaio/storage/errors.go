@@ -23,7 +23,7 @@ var (
 func classify(err, escapes error) error {
 	switch {
 	case escapes != nil && errors.Is(err, escapes):
-		return fmt.Errorf("%w: it leads outside the root through a symbolic link", ErrInvalidKey)
+		return fmt.Errorf("%w: a symbolic link in it is absolute or leads outside the root", ErrInvalidKey)
 	case errors.Is(err, ErrNotExist):
 		return err
 	}

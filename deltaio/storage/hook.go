@@ -157,7 +157,10 @@ func (r *hookedReader) ReadAt(p []byte, off int64) (int, error) {
 	}
 	n, err := r.Reader.ReadAt(p, off)
 	op.Bytes, op.Err = int64(n), err
-	return n, r.w.after(r.ctx, op)
+	if lost := r.w.after(r.ctx, op); lost != err {
+		return 0, lost // with all bytes there, io.ReadFull would drop the error
+	}
+	return n, err
 }
 
 // hookedWriter keeps the context of its Create: Write has none of its own.
