@@ -11,6 +11,7 @@ import (
 // decoder fills a Go value from a tree and collects every problem on the way.
 type decoder struct {
 	keys     keyTable
+	whole    string // a right document
 	problems Problems
 	lines    map[string]int // line of each path that was written
 }
@@ -82,7 +83,11 @@ func (d *decoder) unknown(e entry, parent string, names []string) {
 		d.add(path, e.line, d.keys.example(join(parent, near)), "unknown key; did you mean %s?", near)
 		return
 	}
-	d.add(path, e.line, d.keys.example(parent), "unknown key; keys here are %s", strings.Join(names, ", "))
+	right := d.keys.example(parent)
+	if parent == "" {
+		right = d.whole
+	}
+	d.add(path, e.line, right, "unknown key; keys here are %s", strings.Join(names, ", "))
 }
 
 func (d *decoder) list(n *node, v reflect.Value, path string) {

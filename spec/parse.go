@@ -148,7 +148,7 @@ func tree(data []byte) (*node, error) {
 
 // decode fills v, a pointer to a document of the kind, from the tree.
 func decode(n *node, v any, kind string) (map[string]int, Problems) {
-	d := &decoder{keys: documents[kind].keys, lines: map[string]int{}}
+	d := &decoder{keys: documents[kind].keys, whole: documents[kind].example, lines: map[string]int{}}
 	if n.kind == kindNull {
 		return nil, unreadable(errEmpty, kind)
 	}
