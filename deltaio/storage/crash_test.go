@@ -107,8 +107,7 @@ func runAndKill(t *testing.T, dir string, n int) []string {
 	require.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), exe)
 	cmd.Env = append(os.Environ(), crashDirEnv+"="+dir)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
+	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
@@ -116,7 +115,7 @@ func runAndKill(t *testing.T, dir string, n int) []string {
 	var acked []string
 	for range n {
 		line, err := lines.ReadString('\n')
-		require.NoError(t, err, stderr.String())
+		require.NoError(t, err)
 		acked = append(acked, strings.TrimSuffix(line, "\n"))
 	}
 	spin(rand.N(3 * time.Millisecond)) // any point of the next writes
