@@ -124,11 +124,16 @@ func (v *verifier) anchor(anchor string) {
 	v.add(FindingAnchor, AuditRow{}, "the anchor %q is not in the chain: rows were cut off its end, or it was written anew", anchor)
 }
 
-// reachable reports whether the hash stands in the chain that grows from the
-// genesis.
+// reachable reports whether the hash stands in the chain that grows from its
+// genesis, the right one or (reported by itself) another.
 func (v *verifier) reachable(hash string) bool {
 	seen := map[string]bool{}
 	next := []string{v.genesis}
+	for _, r := range v.order {
+		if strings.HasPrefix(r.PrevHash, genesisPrefix) {
+			next = append(next, r.PrevHash)
+		}
+	}
 	for len(next) > 0 {
 		at := next[0]
 		next = next[1:]
