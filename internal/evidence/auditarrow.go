@@ -145,7 +145,7 @@ func appendInt(b array.Builder, n int64) error {
 	case *array.Int8Builder:
 		limit = math.MaxInt8
 	}
-	if n > limit || n < -limit {
+	if n > limit || n < -limit-1 {
 		return fmt.Errorf("%d does not fit the table's %s; widen the column to long", n, b.Type())
 	}
 	switch x := b.(type) {
