@@ -21,7 +21,7 @@ func (d *decoder) metadata(c *cursor) (*Metadata, error) {
 		case "description":
 			m.Description, err = optStr(c)
 		case "format":
-			m.Format, err = format(c)
+			m.Format, err = readFormat(c)
 		case "schemaString":
 			m.SchemaString, err = c.str()
 		case "partitionColumns":
@@ -41,7 +41,7 @@ func (d *decoder) metadata(c *cursor) (*Metadata, error) {
 	return m, err
 }
 
-func format(c *cursor) (f Format, err error) {
+func readFormat(c *cursor) (f Format, err error) {
 	f.Options = map[string]string{}
 	_, err = fields(c, func(key string) (ok bool, err error) {
 		ok = true

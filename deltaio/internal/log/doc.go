@@ -13,9 +13,10 @@
 // Invariants:
 //  1. A State is complete for its version or does not exist.
 //  2. Loading through any checkpoint gives the same State as the commits alone,
-//     tombstones apart: a checkpoint drops expired ones.
+//     but for what the protocol keeps out of checkpoints: expired tombstones,
+//     and Extra.
 //  3. Fields of known actions that this package does not know survive in Extra
-//     from commit to commit; unknown actions survive in UnknownAction.
+//     from reading a commit to writing it; unknown actions in UnknownAction.
 //  4. Values of a State are shared and immutable: callers copy an action before
 //     they change it. Equal partition value and tag maps are one map.
 //  5. Integers are never read through a float.
