@@ -1,5 +1,20 @@
 package activities
 
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/lakewarden/lakewarden/deltaio"
+	"github.com/lakewarden/lakewarden/deltaio/expr"
+	"github.com/lakewarden/lakewarden/deltaio/purge"
+	"github.com/lakewarden/lakewarden/deltaio/storage"
+	"github.com/lakewarden/lakewarden/internal/evidence"
+	"github.com/lakewarden/lakewarden/internal/lake"
+)
+
 // Types of the application errors that activities return. Only ErrorConflict and
 // ErrorUnavailable are retried.
 const (
@@ -16,3 +31,63 @@ const (
 	// ErrorUnavailable: a store or server did not answer.
 	ErrorUnavailable = "Unavailable"
 )
+
+// fail is the one table that maps errors of the core to Temporal's.
+func fail(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	var app *temporal.ApplicationError
+	if errors.As(err, &app) {
+		return err
+	}
+	if ctx.Err() != nil { // cancelled, or the worker shuts down
+		return ctx.Err()
+	}
+	kind, retry := classify(err)
+	return temporal.NewApplicationErrorWithOptions(err.Error(), kind, temporal.ApplicationErrorOptions{NonRetryable: !retry, Cause: err})
+}
+
+func classify(err error) (kind string, retry bool) {
+	var (
+		unsupported *deltaio.UnsupportedError
+		conflict    *deltaio.ConflictError
+		constraint  *deltaio.ConstraintError
+		invalid     *deltaio.InvalidActionsError
+		flags       *purge.FlagsError
+		archive     *purge.ArchiveError
+		syntax      *expr.SyntaxError
+		bind        *expr.BindError
+	)
+	switch {
+	case errors.As(err, &unsupported):
+		return ErrorUnsupported, false
+	case errors.As(err, &conflict):
+		return ErrorConflict, true
+	case errors.As(err, &flags), errors.As(err, &archive), errors.As(err, &syntax), errors.As(err, &bind),
+		errors.Is(err, lake.ErrNoRoot), errors.Is(err, deltaio.ErrNotATable):
+		return ErrorRefused, false
+	case errors.As(err, &constraint), errors.As(err, &invalid), errors.Is(err, evidence.ErrDigest), errors.Is(err, storage.ErrInvalidKey):
+		return ErrorHalt, false
+	}
+	// Full disks and lost rights are retried like a store that is away:
+	// compensation must outlast them.
+	return ErrorUnavailable, true
+}
+
+// refused is an error that no retry mends and that leaves everything as it was.
+func refused(format string, args ...any) error {
+	return temporal.NewApplicationErrorWithOptions(fmt.Sprintf(format, args...), ErrorRefused, temporal.ApplicationErrorOptions{NonRetryable: true})
+}
+
+// halt asks for a person.
+func halt(format string, args ...any) error {
+	return temporal.NewApplicationErrorWithOptions(fmt.Sprintf(format, args...), ErrorHalt, temporal.ApplicationErrorOptions{NonRetryable: true})
+}
+
+// fenced tells a late attempt that its step was undone.
+func fenced(step string, run Run) error {
+	return temporal.NewApplicationErrorWithOptions(
+		fmt.Sprintf("step %s of run %s was undone; this attempt came too late and wrote nothing; start a new purge", step, run.RunID),
+		ErrorFenced, temporal.ApplicationErrorOptions{NonRetryable: true})
+}

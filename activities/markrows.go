@@ -1,5 +1,11 @@
 package activities
 
+import (
+	"context"
+
+	"github.com/lakewarden/lakewarden/deltaio/purge"
+)
+
 // MarkRowsInput flags the due rows of the planned version.
 type MarkRowsInput struct {
 	Run Run `json:"run"`
@@ -38,4 +44,33 @@ type UnmarkRowsResult struct {
 	FilesRewritten int    `json:"files_rewritten"` // flag cleared by rewriting
 	Version        int64  `json:"version"`
 	Note           string `json:"note,omitempty"`
+}
+
+// MarkRows flags the due rows.
+func (a *Activities) MarkRows(ctx context.Context, in MarkRowsInput) (*MarkRowsResult, error) {
+	env, stop := a.beat(ctx, "mark")
+	defer stop()
+	l, err := a.load(ctx, in.Run, env)
+	if err != nil {
+		return nil, fail(ctx, err)
+	}
+	plan := l.plan.Counts
+	if !l.plan.Policy.Mark.On() {
+		return &MarkRowsResult{RowsMarked: plan.RowsDue, VersionBefore: plan.Version, VersionMarked: plan.Version, Record: plan.Record, FilesMarked: 0}, nil
+	}
+	run, err := a.purgeRun(ctx, l)
+	if err != nil {
+		return nil, fail(ctx, err)
+	}
+	r, err := purge.MarkRows(ctx, l.table, purge.MarkOptions{Run: run, Plan: plan.Record})
+	if err != nil {
+		return nil, fail(ctx, err)
+	}
+	if r.Outcome == purge.Fenced {
+		return nil, fenced(StepMark, in.Run)
+	}
+	return &MarkRowsResult{
+		RowsMarked: r.RowsMarked, FilesMarked: r.FilesMarked, BytesMarked: r.BytesWritten, VersionBefore: r.VersionBefore,
+		VersionMarked: r.Version, Record: r.Record, Content: r.Sum.String(), Replanned: r.RowsMarked != plan.RowsDue,
+	}, nil
 }

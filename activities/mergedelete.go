@@ -1,5 +1,13 @@
 package activities
 
+import (
+	"context"
+	"fmt"
+
+	"github.com/lakewarden/lakewarden/deltaio/purge"
+	"github.com/lakewarden/lakewarden/spec"
+)
+
 // MergeDeleteInput deletes what was archived, and only that. With archive
 // "none" Verified is nil.
 type MergeDeleteInput struct {
@@ -51,4 +59,86 @@ type Check struct {
 // VerifyPurgeResult lists the checks; the activity fails unless all are OK.
 type VerifyPurgeResult struct {
 	Checks []Check `json:"checks"`
+}
+
+// MergeDelete deletes what was archived, and only that.
+func (a *Activities) MergeDelete(ctx context.Context, in MergeDeleteInput) (*MergeDeleteResult, error) {
+	env, stop := a.beat(ctx, "delete")
+	defer stop()
+	l, err := a.load(ctx, in.Run, env)
+	if err != nil {
+		return nil, fail(ctx, err)
+	}
+	run, err := a.purgeRun(ctx, l)
+	if err != nil {
+		return nil, fail(ctx, err)
+	}
+	opt := purge.DeleteOptions{Run: run, Plan: l.plan.Counts.Record, MaxRows: in.RowsApproved}
+	if in.Verified != nil {
+		opt.Archive = in.Verified.Record
+	} else {
+		opt.NoArchive = true
+		if opt.MaxRows == nil {
+			opt.MaxRows = &l.plan.Counts.RowsDue
+		}
+	}
+	if l.plan.Policy.Delete.Match == spec.MatchKeys {
+		opt.MatchKeys = l.plan.Policy.Delete.Keys
+	}
+	r, err := purge.DeleteMarked(ctx, l.table, opt)
+	if err != nil {
+		return nil, fail(ctx, err)
+	}
+	if r.Outcome == purge.Fenced {
+		return nil, fenced(StepDelete, in.Run)
+	}
+	return deleteResult(r, in.RowsApproved), nil
+}
+
+func deleteResult(r *purge.DeleteResult, approved *int64) *MergeDeleteResult {
+	out := &MergeDeleteResult{
+		RowsDue: r.RowsFound, FilesRemoved: r.FilesRemoved, FilesRewritten: r.FilesAdded, BytesRemoved: r.BytesRemoved,
+		BytesAdded: r.BytesAdded, Version: r.Version, Record: r.Record,
+	}
+	switch r.Outcome {
+	case purge.Changed:
+		out.Outcome = RowsChanged
+		if approved != nil && r.RowsFound > *approved {
+			out.Outcome = MoreThanApproved
+		}
+		out.Detail = fmt.Sprintf("%d rows would go now, %d were archived", r.RowsFound, r.Expected.Count)
+	case purge.KeysHitUnflagged:
+		out.Outcome = KeysHitUnflagged
+		out.Detail = fmt.Sprintf("deleting by key would hit %d rows that are not flagged and were never archived; examples lie in the run folder as %s; nothing was deleted",
+			r.RowsUnflagged, r.Examples)
+	default:
+		out.Outcome = Deleted
+		out.RowsDeleted, out.RowsReleased, out.RowsHeld = &r.RowsDeleted, &r.RowsReleased, &r.RowsHeld
+	}
+	return out
+}
+
+// VerifyPurge checks the table after the delete; it fails unless all agrees.
+func (a *Activities) VerifyPurge(ctx context.Context, in VerifyPurgeInput) (*VerifyPurgeResult, error) {
+	env, stop := a.beat(ctx, "verify")
+	defer stop()
+	l, err := a.load(ctx, in.Run, env)
+	if err != nil {
+		return nil, fail(ctx, err)
+	}
+	run, err := a.purgeRun(ctx, l)
+	if err != nil {
+		return nil, fail(ctx, err)
+	}
+	r, err := purge.VerifyPurge(ctx, l.table, purge.VerifyPurgeOptions{Run: run})
+	if err != nil {
+		return nil, fail(ctx, err)
+	}
+	out := &VerifyPurgeResult{Checks: purgeChecks(in, r)}
+	for _, c := range out.Checks {
+		if !c.OK {
+			return nil, halt("check %q failed: %s (%v)", c.Name, c.Detail, r.Reasons)
+		}
+	}
+	return out, nil
 }

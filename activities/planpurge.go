@@ -1,8 +1,15 @@
 package activities
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
 	"time"
 
+	"github.com/lakewarden/lakewarden/deltaio"
+	"github.com/lakewarden/lakewarden/deltaio/purge"
+	"github.com/lakewarden/lakewarden/internal/evidence"
 	"github.com/lakewarden/lakewarden/spec"
 )
 
@@ -60,4 +67,116 @@ type PlanPurgeResult struct {
 	Warnings []string  `json:"warnings,omitempty"`
 	// Report is the plan as Markdown, for the Web UI and for approvers.
 	Report string `json:"report"`
+}
+
+// PlanPurge gates, counts and freezes a run; it changes no row of the table. What
+// must not be touched comes back as refusals, all that could be found at once.
+func (a *Activities) PlanPurge(ctx context.Context, in PlanPurgeInput) (*PlanPurgeResult, error) {
+	env, stop := a.beat(ctx, "plan")
+	defer stop()
+	p := &planner{a: a, env: env, in: in, out: &PlanPurgeResult{}}
+	p.plan = frozenPlan{RunID: in.RunID, Policy: in.Policy, Caller: in.Caller, Now: in.Now}
+	if err := p.do(ctx); err != nil {
+		return nil, fail(ctx, err)
+	}
+	return p.out, nil
+}
+
+// planner gathers the plan and the reasons against it.
+type planner struct {
+	a      *Activities
+	env    deltaio.Env
+	in     PlanPurgeInput
+	plan   frozenPlan
+	out    *PlanPurgeResult
+	table  *deltaio.Table
+	snap   *deltaio.Snapshot
+	counts *purge.PlanResult
+	folder *evidence.Folder
+}
+
+func (p *planner) refuse(code, do string, format string, args ...any) {
+	p.out.Refusals = append(p.out.Refusals, Refusal{Code: code, Message: fmt.Sprintf(format, args...), Do: do})
+}
+
+// do runs the gate in order: what makes the rest pointless ends it early.
+func (p *planner) do(ctx context.Context) error {
+	folder, err := p.a.Lake.Run(ctx, p.in.RunID)
+	if err != nil {
+		return err
+	}
+	p.folder, p.out.RunFolder = folder, folder.URL()
+	if problems := p.in.Policy.Validate(time.LoadLocation); len(problems) > 0 {
+		p.refuse("policy", "Mend the policy and start again.", "%v", problems)
+		return p.save(ctx)
+	}
+	for _, step := range []func(context.Context) error{p.openTable, p.freezeCriteria, p.checkMarker, p.checkRetention, p.checkArchive, p.checkAudit, p.checkRights} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+		if p.table == nil {
+			break
+		}
+	}
+	if len(p.out.Refusals) == 0 {
+		if err := p.count(ctx); err != nil {
+			return err
+		}
+	}
+	return p.save(ctx)
+}
+
+func (p *planner) save(ctx context.Context) error {
+	p.plan.Counts = p.counts
+	digest, err := p.plan.save(ctx, p.folder)
+	if err != nil {
+		return err
+	}
+	p.out.PlanDigest = digest
+	p.out.Report = p.out.markdown(p.in.Policy)
+	return nil
+}
+
+// openTable finds the table and judges what it asks of writers.
+func (p *planner) openTable(ctx context.Context) error {
+	store, err := p.a.Lake.Table(ctx, p.in.Policy.Table)
+	if err != nil {
+		p.refuse("table_outside_roots", "Add its schema to a root of the worker's configuration, or mend the name.", "%v", err)
+		return nil
+	}
+	p.out.TableURL, p.plan.TableURL = store.URL(), store.URL()
+	t, err := deltaio.Open(ctx, store, p.env)
+	if errors.Is(err, deltaio.ErrNotATable) {
+		p.refuse("table_missing", "Mend the table's name, or the layout of the root it lies under.", "%s: there is no Delta table at %s", p.in.Policy.Table, store.URL())
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	snap, err := t.Snapshot(ctx)
+	if p.unsupported(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	p.table, p.snap = t, snap
+	p.out.TableID, p.plan.TableID, p.out.Version = snap.TableID(), snap.TableID(), snap.Version()
+	for _, want := range []deltaio.Want{deltaio.WantRewrite, deltaio.WantVacuum} {
+		p.unsupported(snap.Check(want))
+	}
+	return nil
+}
+
+// unsupported turns a refusal of the feature gate into one of ours.
+func (p *planner) unsupported(err error) bool {
+	var u *deltaio.UnsupportedError
+	if !errors.As(err, &u) {
+		return false
+	}
+	r := Refusal{Code: "unsupported_" + u.Feature, Message: err.Error(), Do: "The table stays as it is."}
+	if !slices.ContainsFunc(p.out.Refusals, func(x Refusal) bool { return x.Code == r.Code }) {
+		p.out.Refusals = append(p.out.Refusals, r)
+	}
+	return true
 }

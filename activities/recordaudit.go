@@ -1,21 +1,27 @@
 package activities
 
-import "time"
+import (
+	"context"
+	"time"
+
+	"github.com/lakewarden/lakewarden/internal/auditlog"
+	"github.com/lakewarden/lakewarden/internal/evidence"
+)
 
 // Audit statuses, as in the audit table's status column.
 const (
-	StatusDryRun            = "dry_run"
-	StatusRefused           = "refused"
-	StatusRejected          = "rejected"
-	StatusExpired           = "expired"
-	StatusCancelled         = "cancelled"
-	StatusFailed            = "failed"
-	StatusRolledBack        = "rolled_back"
-	StatusCompleted         = "completed"
-	StatusVacuumed          = "vacuumed"
-	StatusErased            = "erased"
-	StatusErasureIncomplete = "erasure_incomplete"
-	StatusRestored          = "restored"
+	StatusDryRun            = evidence.StatusDryRun
+	StatusRefused           = evidence.StatusRefused
+	StatusRejected          = evidence.StatusRejected
+	StatusExpired           = evidence.StatusExpired
+	StatusCancelled         = evidence.StatusCancelled
+	StatusFailed            = evidence.StatusFailed
+	StatusRolledBack        = evidence.StatusRolledBack
+	StatusCompleted         = evidence.StatusCompleted
+	StatusVacuumed          = evidence.StatusVacuumed
+	StatusErased            = evidence.StatusErased
+	StatusErasureIncomplete = evidence.StatusErasureIncomplete
+	StatusRestored          = evidence.StatusRestored
 )
 
 // RecordAuditInput appends one row to the audit table, once per run and status
@@ -57,4 +63,31 @@ type RecordAuditResult struct {
 	AuditTable string `json:"audit_table"`
 	Version    int64  `json:"version"`
 	Head       string `json:"head"`
+}
+
+// RecordAudit appends to the audit chain, once per run, status and time.
+func (a *Activities) RecordAudit(ctx context.Context, in RecordAuditInput) (*RecordAuditResult, error) {
+	env, stop := a.beat(ctx, "audit")
+	defer stop()
+	store, err := a.Lake.Table(ctx, in.AuditTable)
+	if err != nil {
+		return nil, fail(ctx, err)
+	}
+	done, err := auditlog.New(store, env).Append(ctx, in.row())
+	if err != nil {
+		return nil, fail(ctx, err)
+	}
+	return &RecordAuditResult{AuditTable: in.AuditTable, Version: done.Version, Head: done.Row.RowHash}, nil
+}
+
+func (in RecordAuditInput) row() evidence.AuditRow {
+	return evidence.AuditRow{
+		RunID: in.Run.RunID, TargetTable: in.Run.Table, Criteria: in.Criteria, ExecTime: in.ExecTime, RowsMarked: in.RowsMarked,
+		RowsDeleted: in.RowsDeleted, Status: in.Status, ExecutedBy: in.Caller.RequestedBy, ApprovedBy: in.ApprovedBy,
+		ApprovalIdentity: in.ApprovalIdentity, Policy: in.Policy, LegalBasis: in.LegalBasis, RowsArchived: in.RowsArchived,
+		RowsHeld: in.RowsHeld, RowsUndated: in.RowsUndated, RowsReleased: in.RowsReleased, BytesBefore: in.BytesBefore,
+		BytesReclaimed: in.BytesReclaimed, VersionBefore: in.VersionBefore, VersionAfter: in.VersionAfter, ArchiveTable: in.ArchiveTable,
+		VacuumFilesDeleted: in.VacuumFilesDeleted, VacuumPending: in.VacuumPending, ErasureDue: in.ErasureDue, Error: in.Error,
+		WorkflowID: in.Caller.WorkflowID, WorkflowRunID: in.Caller.WorkflowRunID, PlanDigest: in.Run.PlanDigest,
+	}
 }

@@ -1,8 +1,19 @@
 package activities
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
 	"time"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/lakewarden/lakewarden/deltaio"
+	"github.com/lakewarden/lakewarden/deltaio/expr"
+	"github.com/lakewarden/lakewarden/deltaio/purge"
+	"github.com/lakewarden/lakewarden/internal/auditlog"
+	"github.com/lakewarden/lakewarden/internal/evidence"
 	"github.com/lakewarden/lakewarden/spec"
 )
 
@@ -25,7 +36,8 @@ type FindRunResult struct {
 	Run          Run    `json:"run"`
 	AuditTable   string `json:"audit_table"`
 	ArchiveTable string `json:"archive_table"`
-	Status       string `json:"status"` // newest
+	Status       string `json:"status"`    // newest
+	Completed    bool   `json:"completed"` // its rows were deleted
 	Policy       string `json:"policy"`
 	LegalBasis   string `json:"legal_basis"`
 }
@@ -38,4 +50,109 @@ type RestoreRowsResult struct {
 	HoldUntil    *time.Time `json:"hold_until"`
 	DryRun       bool       `json:"dry_run"`
 	Record       string     `json:"record"`
+}
+
+// FindRun looks a run up by its audit rows and its folder, without Temporal.
+func (a *Activities) FindRun(ctx context.Context, in FindRunInput) (*FindRunResult, error) {
+	store, err := a.Lake.Table(ctx, in.AuditTable)
+	if err != nil {
+		return nil, fail(ctx, err)
+	}
+	rows, err := auditlog.New(store, a.env()).Rows(ctx)
+	if err != nil {
+		return nil, fail(ctx, err)
+	}
+	out := &FindRunResult{AuditTable: in.AuditTable}
+	var newest time.Time
+	for _, r := range rows {
+		if r.RunID != in.RunID {
+			continue
+		}
+		if r.ArchiveTable != "" {
+			out.ArchiveTable = r.ArchiveTable
+		}
+		if r.RowsDeleted != nil && r.Status == StatusCompleted {
+			out.Completed = true
+		}
+		if !r.ExecTime.Before(newest) {
+			newest = r.ExecTime
+			out.Run = Run{RunID: r.RunID, Table: r.TargetTable, PlanDigest: r.PlanDigest}
+			out.Status, out.Policy, out.LegalBasis = r.Status, r.Policy, r.LegalBasis
+		}
+	}
+	if out.Run.RunID == "" {
+		return nil, refused("run %s is not in the audit table %s; `lakewarden audit list` shows the runs", in.RunID, in.AuditTable)
+	}
+	return out, nil
+}
+
+// RestoreRows puts archived rows back, and holds them until a day.
+func (a *Activities) RestoreRows(ctx context.Context, in RestoreRowsInput) (*RestoreRowsResult, error) {
+	env, stop := a.beat(ctx, "restore")
+	defer stop()
+	found, err := a.FindRun(ctx, FindRunInput{RunID: in.Request.RunID, AuditTable: in.Request.Audit.Table})
+	if err != nil {
+		return nil, err
+	}
+	if !found.Completed || found.ArchiveTable == "" {
+		return nil, refused("run %s has no archived rows: its last status is %s", in.Request.RunID, found.Status)
+	}
+	r, err := a.restore(ctx, in, found, env)
+	return r, fail(ctx, err)
+}
+
+func (a *Activities) restore(ctx context.Context, in RestoreRowsInput, found *FindRunResult, env deltaio.Env) (*RestoreRowsResult, error) {
+	old, err := a.oldPlan(ctx, in.Request.RunID)
+	if err != nil {
+		return nil, err
+	}
+	table, err := a.open(ctx, found.Run.Table, env)
+	if err != nil {
+		return nil, err
+	}
+	archive, err := a.open(ctx, found.ArchiveTable, env)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := a.Lake.Run(ctx, in.RestoreID)
+	if err != nil {
+		return nil, err
+	}
+	opt := purge.RestoreOptions{
+		Run: purge.Run{ID: in.RestoreID, Journal: folder}, PurgeRunID: in.Request.RunID,
+		Keys: in.Request.Keys, DryRun: in.Request.DryRun, Context: expr.Context{Now: in.Now, Zone: time.UTC},
+	}
+	if old.Policy.Mark.On() {
+		opt.Column = old.Policy.Mark.Column
+	}
+	if w := in.Request.Where; w != "" {
+		if opt.Where, err = expr.Parse(w); err != nil {
+			return nil, err
+		}
+	}
+	until, err := time.Parse(time.DateOnly, in.Request.HoldUntil)
+	if err != nil {
+		return nil, refused("hold_until %q: want a day as yyyy-MM-dd", in.Request.HoldUntil)
+	}
+	// The hold comes first: rows that are back without it could be purged again.
+	if !in.Request.DryRun {
+		if err := a.registerHold(ctx, in, found, until, env); err != nil {
+			return nil, err
+		}
+	}
+	r, err := purge.RestoreRows(ctx, table, archive, opt)
+	if err != nil {
+		return nil, err
+	}
+	return restoreResult(r, in, until)
+}
+
+func restoreResult(r *purge.RestoreResult, in RestoreRowsInput, until time.Time) (*RestoreRowsResult, error) {
+	switch r.Outcome {
+	case purge.KeysExist:
+		return nil, refused("%d of the archived rows exist in the table; examples lie in the run folder of %s as %s; nothing was restored", r.Existing, in.RestoreID, r.Examples)
+	case purge.Fenced:
+		return nil, fenced("restore", Run{RunID: in.RestoreID})
+	}
+	return &RestoreRowsResult{RowsRestored: &r.Rows, RowsRefused: r.Existing, Version: r.Version, HoldUntil: &until, DryRun: in.Request.DryRun, Record: r.Record}, nil
 }

@@ -1,8 +1,12 @@
 package activities
 
 import (
+	"context"
+	"fmt"
 	"time"
 
+	"github.com/lakewarden/lakewarden/deltaio"
+	"github.com/lakewarden/lakewarden/deltaio/purge"
 	"github.com/lakewarden/lakewarden/spec"
 )
 
@@ -28,6 +32,13 @@ type VacuumTableResult struct {
 // ProveErasedInput accounts for every object under the table's root.
 type ProveErasedInput struct {
 	Run Run `json:"run"`
+	// What the certificate says of the delete.
+	RowsDeleted   *int64    `json:"rows_deleted"`
+	VersionBefore *int64    `json:"version_before"`
+	VersionAfter  *int64    `json:"version_after"`
+	DeletedAt     time.Time `json:"deleted_at"`
+	Due           time.Time `json:"due"`
+	AuditHead     string    `json:"audit_head"`
 }
 
 // ProveErasedResult: Erased only when each known path is proven gone.
@@ -44,4 +55,53 @@ type ProveErasedResult struct {
 	Certificate  string     `json:"certificate"`       // name in the run folder
 	CertDigest   string     `json:"certificate_digest"`
 	Record       string     `json:"record"`
+}
+
+// VacuumTable removes files past retention.
+func (a *Activities) VacuumTable(ctx context.Context, in VacuumTableInput) (*VacuumTableResult, error) {
+	env, stop := a.beat(ctx, "vacuum")
+	defer stop()
+	l, err := a.load(ctx, in.Run, env)
+	if err != nil {
+		return nil, fail(ctx, err)
+	}
+	snap, err := l.table.Snapshot(ctx)
+	if err != nil {
+		return nil, fail(ctx, err)
+	}
+	own, err := snap.FileRetention()
+	if err != nil {
+		return nil, fail(ctx, err)
+	}
+	opt := deltaio.VacuumOptions{Retention: vacuumRetention(l.plan.Policy, own), DryRun: in.DryRun, Journal: l.folder}
+	if o := l.plan.Policy.Vacuum.AllowBelowFloor; o != nil {
+		opt.Override = o.Risk
+	}
+	r, err := deltaio.Vacuum(ctx, l.table, opt)
+	if err != nil {
+		return nil, fail(ctx, err)
+	}
+	out := &VacuumTableResult{
+		FilesDeleted: int64(r.Deleted), BytesDeleted: r.BytesDeleted, FilesPending: int64(r.Pending),
+		Retention: spec.DurationOf(opt.Retention),
+	}
+	due, young, err := purge.ErasureDue(ctx, l.table, purge.Run{ID: l.plan.RunID, Journal: l.folder}, opt.Retention)
+	if err != nil {
+		return nil, fail(ctx, err)
+	}
+	out.ErasureDue, out.FilesYoung = due, int64(young)
+	if r.Pending > 0 {
+		out.Note = fmt.Sprintf("%d files could not be deleted and are tried again by the next vacuum", r.Pending)
+	}
+	return out, nil
+}
+
+// vacuumRetention is the age at which files may go: what the policy asks for, but
+// never less than the floor and the table's own, unless the risk is named.
+func vacuumRetention(p spec.RetentionPolicy, table time.Duration) time.Duration {
+	asked := p.Vacuum.Retention.Or(vacuumFloor)
+	if p.Vacuum.AllowBelowFloor != nil {
+		return asked
+	}
+	return max(asked, table, vacuumFloor)
 }

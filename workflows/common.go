@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -64,28 +65,33 @@ func childOptions(ctx workflow.Context, id, table, policy string) workflow.Conte
 }
 
 // notify tells people; it never fails or delays a run by more than minutes.
-func (p *purge) notify(ctx workflow.Context, event spec.Event, title string) {
+func (p *purge) notify(ctx workflow.Context, event spec.Event, summary string) {
 	if p.policy.Notify == nil {
 		return
 	}
-	fields := map[string]string{
-		"table": p.policy.Table, "policy": p.policy.Name, "run_id": p.status.RunID, "workflow_id": p.caller.WorkflowID,
-		"stage": p.status.Stage, "outcome": p.status.Outcome, "next": p.status.Next, "error": p.status.Error,
+	p.told++
+	r := p.status.result("")
+	in := activities.NotifyInput{
+		Run: p.runRef(), Notify: *p.policy.Notify, ID: fmt.Sprintf("%s-%d", p.status.RunID, p.told), Event: event, At: workflow.Now(ctx),
+		Policy: p.policy.Name, Owner: p.policy.Owner, Status: p.status.Outcome, Summary: summary, Next: p.status.Next,
+		WorkflowID: p.caller.WorkflowID, AuditHead: r.AuditHead, RowsGone: r.RowsDeleted, Error: p.status.Error,
+	}
+	if in.Status == "" {
+		in.Status = p.status.Stage
 	}
 	if p.status.Plan != nil {
-		fields["cutoff"] = p.status.Plan.Cutoff
+		in.RowsDue = p.status.Plan.RowsDue
 	}
-	if p.status.Audit != nil {
-		fields["audit_head"] = p.status.Audit.Head
+	if a := p.status.Approval; a != nil && a.State == ApprovalWaiting {
+		in.Deadline = &a.Deadline
 	}
-	tell(ctx, p.runRef(), *p.policy.Notify, event, title, fields)
+	tell(ctx, in)
 }
 
-func tell(ctx workflow.Context, run activities.Run, to spec.Notify, event spec.Event, title string, fields map[string]string) {
-	in := activities.NotifyInput{Run: run, Notify: to, Event: string(event), Title: title, Fields: fields}
+func tell(ctx workflow.Context, in activities.NotifyInput) {
 	var r activities.NotifyResult
-	if err := workflow.ExecuteActivity(courtesy(ctx, "Notify: "+string(event)), steps.Notify, in).Get(ctx, &r); err != nil {
-		workflow.GetLogger(ctx).Warn("notification not sent", "event", event, "error", err)
+	if err := workflow.ExecuteActivity(courtesy(ctx, "Notify: "+string(in.Event)), steps.Notify, in).Get(ctx, &r); err != nil {
+		workflow.GetLogger(ctx).Warn("notification not sent", "event", in.Event, "error", err)
 	}
 }
 

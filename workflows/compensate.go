@@ -58,7 +58,7 @@ func (p *purge) fenceDelete(ctx workflow.Context, reason string) (bool, error) {
 		return false, err
 	}
 	if f.Deleted {
-		p.status.Delete = f.Delete
+		p.status.Delete, p.deletedAt = f.Delete, workflow.Now(ctx)
 	}
 	return f.Deleted, nil
 }
@@ -127,6 +127,17 @@ func (p *purge) finishDryRun(ctx workflow.Context) (PurgeResult, error) {
 		return p.end(ctx, err)
 	}
 	return p.end(ctx, nil)
+}
+
+// finishNothingDue ends a run that found no row to purge: all counts are known to
+// be 0, nothing is flagged, and only the vacuum has something to do.
+func (p *purge) finishNothingDue(ctx workflow.Context) (PurgeResult, error) {
+	plan := p.status.Plan
+	zero := int64(0)
+	p.status.Mark = &activities.MarkRowsResult{VersionBefore: plan.Version, VersionMarked: plan.Version}
+	p.status.Delete = &activities.MergeDeleteResult{Outcome: activities.Deleted, RowsDeleted: &zero, RowsReleased: &zero, Version: plan.Version}
+	p.status.Archive = &activities.ArchiveRowsResult{ArchiveTable: plan.ArchiveTable, SourceVersion: plan.Version}
+	return p.recordAndVacuum(ctx)
 }
 
 // end shows the last state, lets handlers finish, and closes the workflow as the

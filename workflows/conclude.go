@@ -22,7 +22,16 @@ func (p *purge) conclude(ctx workflow.Context) (PurgeResult, error) {
 		return p.finishHeld(safe, err)
 	}
 
-	// 8. Record what happened, before anything physical.
+	p.erase = p.policy.Erasure.On()
+	return p.recordAndVacuum(ctx)
+}
+
+// recordAndVacuum records what happened before anything physical, vacuums, and
+// starts the proof of erasure where rows were deleted.
+func (p *purge) recordAndVacuum(ctx workflow.Context) (PurgeResult, error) {
+	safe, _ := workflow.NewDisconnectedContext(ctx)
+
+	// 7. Record what happened.
 	p.status.Outcome = activities.StatusCompleted
 	if err := p.insist(ctx, "The purge is done, but could not be recorded", func(ctx workflow.Context) error {
 		return p.record(ctx, activities.StatusCompleted, "")
@@ -30,7 +39,7 @@ func (p *purge) conclude(ctx workflow.Context) (PurgeResult, error) {
 		return p.finishHeld(safe, err)
 	}
 
-	// 7. Vacuum what is past retention, and record its figures.
+	// 8. Vacuum what is past retention, and record its figures.
 	if err := p.vacuum(ctx); err != nil {
 		workflow.GetLogger(ctx).Warn("vacuum is pending", "error", err)
 		p.status.Error = "vacuum is pending: " + rootMessage(err)
@@ -95,7 +104,7 @@ func (p *purge) insist(ctx workflow.Context, what string, step func(workflow.Con
 // startErasure starts the child that waits for the retention and proves the
 // erasure; it goes on when this run closes.
 func (p *purge) startErasure(ctx workflow.Context) {
-	if !p.policy.Erasure.On() || p.status.Delete == nil {
+	if !p.erase {
 		return
 	}
 	id := ErasureID(p.status.RunID)
@@ -111,7 +120,9 @@ func (p *purge) startErasure(ctx workflow.Context) {
 	})
 	in := ErasureInput{
 		Run: p.runRef(), Policy: p.policy.Name, LegalBasis: p.policy.LegalBasis, AuditTable: p.policy.Audit.Table,
-		Notify: p.policy.Notify, Due: *due, Criteria: p.status.Plan.Criteria, RequestedBy: p.policy.RequestedBy,
+		Notify: p.policy.Notify, Due: *due, Criteria: p.status.Plan.Criteria, RequestedBy: p.policy.RequestedBy, Owner: p.policy.Owner,
+		RowsDeleted: p.status.Delete.RowsDeleted, VersionBefore: &p.status.Mark.VersionBefore, VersionAfter: &p.status.Delete.Version,
+		DeletedAt: p.deletedAt, AuditHead: p.status.Audit.Head,
 	}
 	child := workflow.ExecuteChildWorkflow(ctx, TypeProveErasure, in)
 	err := child.GetChildWorkflowExecution().Get(ctx, nil)

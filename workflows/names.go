@@ -41,9 +41,6 @@ var (
 	AttrOutcome = temporal.NewSearchAttributeKeyKeyword("LakewardenOutcome")
 )
 
-// SearchAttributes lists the attributes by name, all of them Keyword.
-var SearchAttributes = []string{AttrTable.GetName(), AttrRun.GetName(), AttrStage.GetName(), AttrOutcome.GetName()}
-
 const (
 	purgePrefix   = "purge:"
 	erasurePrefix = "erasure:"

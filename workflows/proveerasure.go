@@ -19,6 +19,13 @@ type ErasureInput struct {
 	AuditTable  string         `json:"audit_table"`
 	Notify      *spec.Notify   `json:"notify,omitempty"`
 	RequestedBy string         `json:"requested_by,omitempty"`
+	Owner       string         `json:"owner,omitempty"`
+	// What the certificate says of the delete.
+	RowsDeleted   *int64    `json:"rows_deleted"`
+	VersionBefore *int64    `json:"version_before"`
+	VersionAfter  *int64    `json:"version_after"`
+	DeletedAt     time.Time `json:"deleted_at"`
+	AuditHead     string    `json:"audit_head"`
 	// Due is when the files of the run are past retention.
 	Due time.Time `json:"due"`
 	// Attempt counts the tries so far, across continue-as-new.
@@ -111,11 +118,18 @@ func (e *erasure) prove(ctx workflow.Context) error {
 	e.enter(ctx, StageProving)
 	var r activities.ProveErasedResult
 	if err := workflow.ExecuteActivity(data(ctx, "Account for every object under the table"), steps.ProveErased,
-		activities.ProveErasedInput{Run: e.in.Run}).Get(ctx, &r); err != nil {
+		e.proofInput()).Get(ctx, &r); err != nil {
 		return err
 	}
 	e.status.Erasure = &r
 	return nil
+}
+
+func (e *erasure) proofInput() activities.ProveErasedInput {
+	return activities.ProveErasedInput{
+		Run: e.in.Run, RowsDeleted: e.in.RowsDeleted, VersionBefore: e.in.VersionBefore, VersionAfter: e.in.VersionAfter,
+		DeletedAt: e.in.DeletedAt, Due: e.in.Due, AuditHead: e.in.AuditHead,
+	}
 }
 
 func (e *erasure) conclude(ctx workflow.Context, outcome string) (ErasureResult, error) {
@@ -130,8 +144,10 @@ func (e *erasure) conclude(ctx workflow.Context, outcome string) (ErasureResult,
 		if outcome != activities.StatusErased {
 			event = spec.EventFailed
 		}
-		tell(ctx, e.in.Run, *e.in.Notify, event, "Erasure of purged rows of "+e.in.Run.Table+": "+outcome, map[string]string{
-			"table": e.in.Run.Table, "run_id": e.in.Run.RunID, "outcome": outcome, "certificate": e.status.Erasure.Certificate,
+		tell(ctx, activities.NotifyInput{
+			Run: e.in.Run, Notify: *e.in.Notify, ID: e.in.Run.RunID + "-erasure", Event: event, At: workflow.Now(ctx), Policy: e.in.Policy,
+			Owner: e.in.Owner, Status: outcome, Summary: "Erasure of purged rows of " + e.in.Run.Table + ": " + outcome,
+			WorkflowID: e.status.ErasureID, AuditHead: e.status.Audit.Head, RowsGone: e.in.RowsDeleted,
 		})
 	}
 	e.enter(ctx, StageDone)

@@ -43,6 +43,9 @@ func (p *purge) run(ctx workflow.Context) (PurgeResult, error) {
 	if p.policy.DryRun {
 		return p.finishDryRun(ctx)
 	}
+	if *p.status.Plan.RowsDue == 0 {
+		return p.finishNothingDue(ctx)
+	}
 	if p.policy.Approval.On == spec.ApprovalPlan {
 		if err := p.ask(ctx, *p.status.Plan.RowsDue, ""); err != nil {
 			return p.finish(ctx, err)
@@ -251,6 +254,7 @@ func (p *purge) delete(ctx workflow.Context, attempt int) (outcome string, err e
 		return "", err
 	}
 	p.status.Delete = &d
+	p.deletedAt = workflow.Now(ctx)
 	return d.Outcome, nil
 }
 

@@ -1,0 +1,201 @@
+// Package config is how the worker and the command line learn where Temporal and
+// the lakehouse are: flags, then environment, then a small YAML file, then the
+// Temporal CLI's own profiles. It owns the order and the names; it holds no
+// secrets of its own.
+package config
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/contrib/envconfig"
+	tlog "go.temporal.io/sdk/log"
+
+	"github.com/lakewarden/lakewarden/deltaio/storage"
+	"github.com/lakewarden/lakewarden/internal/lake"
+)
+
+// Environment variables. Those of the Temporal CLI (TEMPORAL_ADDRESS,
+// TEMPORAL_NAMESPACE, TEMPORAL_PROFILE, TEMPORAL_API_KEY, TEMPORAL_TLS_*) are read
+// as well.
+const (
+	EnvFile      = "LAKEWARDEN_CONFIG"
+	EnvRoot      = "LAKEWARDEN_ROOT"
+	EnvQueue     = "LAKEWARDEN_QUEUE"
+	EnvParallel  = "LAKEWARDEN_PARALLEL"
+	EnvRunFolder = "LAKEWARDEN_RUN_FOLDERS"
+)
+
+// DefaultFile is looked for in the current folder when no file is named.
+const DefaultFile = "lakewarden.yaml"
+
+// File is the configuration file.
+type File struct {
+	lake.Config `yaml:",inline"`
+	// Queue is the Temporal task queue. Empty: lakewarden.
+	Queue string `json:"queue,omitempty"`
+	// Parallel bounds the files in flight per activity. 0: the number of CPUs, at most 8.
+	Parallel int `json:"parallel,omitempty"`
+	// Temporal is where the server is; empty fields come from the Temporal CLI's
+	// environment variables and profiles.
+	Temporal Temporal `json:"temporal,omitempty"`
+}
+
+// Temporal is the connection to the server.
+type Temporal struct {
+	Address   string `json:"address,omitempty"`
+	Namespace string `json:"namespace,omitempty"`
+	Profile   string `json:"profile,omitempty"`
+}
+
+// Flags are what the command line gives; empty fields are not given.
+type Flags struct {
+	File      string
+	Roots     []string // URL, or schema[,schema]=URL
+	RunFolder string
+	Queue     string
+	Parallel  int
+	Address   string
+	Namespace string
+	Profile   string
+}
+
+// Load merges flags, environment (lookup is os.LookupEnv) and file.
+func Load(f Flags, lookup func(string) (string, bool)) (File, error) {
+	env := func(name string) string { v, _ := lookup(name); return v }
+	c, err := readFile(first(f.File, env(EnvFile)))
+	if err != nil {
+		return File{}, err
+	}
+	roots := f.Roots
+	if len(roots) == 0 && env(EnvRoot) != "" {
+		roots = strings.Fields(env(EnvRoot))
+	}
+	if len(roots) > 0 {
+		if c.Roots, err = parseRoots(roots); err != nil {
+			return File{}, err
+		}
+	}
+	c.RunFolders = first(f.RunFolder, env(EnvRunFolder), c.RunFolders)
+	c.Queue = first(f.Queue, env(EnvQueue), c.Queue)
+	c.Temporal.Address = first(f.Address, c.Temporal.Address)
+	c.Temporal.Namespace = first(f.Namespace, c.Temporal.Namespace)
+	c.Temporal.Profile = first(f.Profile, c.Temporal.Profile)
+	if f.Parallel > 0 {
+		c.Parallel = f.Parallel
+	} else if v := env(EnvParallel); v != "" {
+		if _, err := fmt.Sscanf(v, "%d", &c.Parallel); err != nil || c.Parallel < 1 {
+			return File{}, fmt.Errorf("%s=%q: want a number from 1", EnvParallel, v)
+		}
+	}
+	return c, nil
+}
+
+// readFile reads the named file, or DefaultFile where none is named and it exists.
+func readFile(name string) (File, error) {
+	var c File
+	path := first(name, DefaultFile)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) && name == "" {
+		return c, nil
+	}
+	if err != nil {
+		return c, fmt.Errorf("configuration: %w", err)
+	}
+	if err := yaml.UnmarshalWithOptions(data, &c, yaml.Strict(), yaml.UseJSONUnmarshaler()); err != nil {
+		return c, fmt.Errorf("configuration %s: %w", path, err)
+	}
+	for i, r := range c.Roots {
+		c.Roots[i].URL = relativeTo(path, r.URL)
+	}
+	if c.RunFolders != "" {
+		c.RunFolders = relativeTo(path, c.RunFolders)
+	}
+	return c, nil
+}
+
+// relativeTo resolves a relative path against the file that names it.
+func relativeTo(file, url string) string {
+	if url == "" || strings.Contains(url, "://") || filepath.IsAbs(url) {
+		return url
+	}
+	if abs, err := filepath.Abs(filepath.Join(filepath.Dir(file), url)); err == nil {
+		return abs
+	}
+	return url
+}
+
+// parseRoots reads roots from flags: URL, or bronze,silver=URL.
+func parseRoots(roots []string) ([]lake.Root, error) {
+	var out []lake.Root
+	for _, r := range roots {
+		schemas, url, named := strings.Cut(r, "=")
+		if !named {
+			schemas, url = "", r
+		}
+		if url == "" {
+			return nil, fmt.Errorf("root %q: want a URL, or schema,schema=URL, such as file:///data/lake", r)
+		}
+		if !strings.Contains(url, "://") {
+			abs, err := filepath.Abs(url)
+			if err != nil {
+				return nil, fmt.Errorf("root %q: %w", r, err)
+			}
+			url = abs
+		}
+		root := lake.Root{URL: url}
+		if schemas != "" {
+			root.Schemas = strings.Split(schemas, ",")
+		}
+		out = append(out, root)
+	}
+	return out, nil
+}
+
+// Lake opens the configured lakehouse.
+func (c File) Lake() (*lake.Lake, error) { return lake.New(c.Config, storage.Open) }
+
+// Options are the client's options: what the file and flags say, over the
+// Temporal CLI's environment variables and profiles.
+func (c File) Options(logger *slog.Logger) (client.Options, error) {
+	o, err := envconfig.LoadClientOptions(envconfig.LoadClientOptionsRequest{ConfigFileProfile: c.Temporal.Profile})
+	if err != nil {
+		return o, fmt.Errorf("temporal profile: %w", err)
+	}
+	o.HostPort = first(c.Temporal.Address, o.HostPort)
+	o.Namespace = first(c.Temporal.Namespace, o.Namespace)
+	if logger != nil {
+		o.Logger = tlog.NewStructuredLogger(logger)
+	}
+	return o, nil
+}
+
+// Dial connects to the server, and says where it tried.
+func (c File) Dial(ctx context.Context, logger *slog.Logger) (client.Client, error) {
+	o, err := c.Options(logger)
+	if err != nil {
+		return nil, err
+	}
+	cl, err := client.DialContext(ctx, o)
+	if err != nil {
+		return nil, fmt.Errorf("no Temporal server answers at %s: %w; start one (temporal server start-dev), or set TEMPORAL_ADDRESS or --address",
+			first(o.HostPort, client.DefaultHostPort), err)
+	}
+	return cl, nil
+}
+
+func first(xs ...string) string {
+	for _, x := range xs {
+		if x != "" {
+			return x
+		}
+	}
+	return ""
+}

@@ -1,0 +1,98 @@
+// Package run puts a worker together: client, lakehouse, activities, workflows.
+// The worker's main and the demo share it.
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"go.temporal.io/api/operatorservice/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+
+	"github.com/lakewarden/lakewarden/activities"
+	"github.com/lakewarden/lakewarden/internal/config"
+	"github.com/lakewarden/lakewarden/workflows"
+)
+
+// Version of lakewarden, as commits name it in engineInfo.
+const Version = "0.1.0"
+
+// drain is how long running activities may take to stop on shutdown. They
+// resume elsewhere from what they have staged.
+const drain = 30 * time.Second
+
+// Worker connects and works until the context ends.
+func Worker(ctx context.Context, c config.File, logger *slog.Logger) error {
+	l, err := c.Lake()
+	if err != nil {
+		return err
+	}
+	cl, err := c.Dial(ctx, logger)
+	if err != nil {
+		return err
+	}
+	defer cl.Close()
+	queue := c.Queue
+	if queue == "" {
+		queue = workflows.TaskQueue
+	}
+	w := worker.New(cl, queue, worker.Options{WorkerStopTimeout: drain})
+	workflows.Register(w)
+	w.RegisterActivity(&activities.Activities{
+		Lake: l, Now: time.Now, Engine: "lakewarden/" + Version, Parallel: c.Parallel,
+		Runs: runStates{cl}, Namespace: searchAttributes(cl, c), LookupEnv: os.LookupEnv,
+	})
+	if err := w.Start(); err != nil {
+		return fmt.Errorf("worker on queue %s: %w", queue, err)
+	}
+	defer w.Stop()
+	logger.Info("worker started", "queue", queue, "roots", len(l.Config().Roots), "version", Version)
+	<-ctx.Done()
+	logger.Info("worker stops", "reason", context.Cause(ctx))
+	return nil
+}
+
+// runStates asks the server whether workflow runs are over.
+type runStates struct{ client client.Client }
+
+// Closed reports whether the run is over; one that the server has forgotten is.
+func (r runStates) Closed(ctx context.Context, workflowID, runID string) (bool, error) {
+	d, err := r.client.DescribeWorkflowExecution(ctx, workflowID, runID)
+	var gone *serviceerror.NotFound
+	if errors.As(err, &gone) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return d.GetWorkflowExecutionInfo().GetCloseTime() != nil, nil
+}
+
+// searchAttributes lists the namespace's own search attributes.
+func searchAttributes(cl client.Client, c config.File) func(context.Context) ([]string, error) {
+	return func(ctx context.Context) ([]string, error) {
+		o, err := c.Options(nil)
+		if err != nil {
+			return nil, err
+		}
+		namespace := o.Namespace
+		if namespace == "" {
+			namespace = client.DefaultNamespace
+		}
+		r, err := cl.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
+		if err != nil {
+			return nil, err
+		}
+		var names []string
+		for name := range r.GetCustomAttributes() {
+			names = append(names, name)
+		}
+		return names, nil
+	}
+}

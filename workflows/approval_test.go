@@ -1,0 +1,107 @@
+package workflows_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/testsuite"
+
+	"github.com/lakewarden/lakewarden/activities"
+	"github.com/lakewarden/lakewarden/spec"
+	"github.com/lakewarden/lakewarden/workflows"
+)
+
+func askedPolicy() spec.RetentionPolicy {
+	p := policy()
+	p.Approval = spec.Approval{On: spec.ApprovalMarked, Approvers: []string{"dpo", "ana"}, Deadline: "72h"}
+	p.RequestedBy = "ana"
+	return p
+}
+
+// decide sends an update and gives its rejection, nil when accepted.
+func decide(env *testsuite.TestWorkflowEnvironment, name string, d workflows.Decision) (rejected error) {
+	env.UpdateWorkflow(name, name+d.By+d.Digest, &testsuite.TestUpdateCallback{
+		OnReject: func(err error) { rejected = err }, OnAccept: func() {}, OnComplete: func(any, error) {},
+	}, d)
+	return rejected
+}
+
+func TestApproval_only_an_allowed_approver_with_the_digest_that_was_shown_lets_the_purge_go_on(t *testing.T) {
+	t.Parallel()
+	f := newFake(5)
+	env := newEnv(t, f, "bronze.vendas")
+	env.RegisterDelayedCallback(func() {
+		s := status(t, env)
+		require.Equal(t, workflows.StageApproval, s.Stage)
+		require.Contains(t, s.Next, s.Approval.Digest)
+		digest := s.Approval.Digest
+		require.ErrorContains(t, decide(env, workflows.UpdateApprove, workflows.Decision{By: "eve", Digest: digest}), "not an approver")
+		require.ErrorContains(t, decide(env, workflows.UpdateApprove, workflows.Decision{By: "ana", Digest: digest}), "asked for this purge")
+		require.ErrorContains(t, decide(env, workflows.UpdateApprove, workflows.Decision{By: "dpo", Digest: "old"}), "read the status again")
+		require.ErrorContains(t, decide(env, workflows.UpdateApprove, workflows.Decision{Digest: digest}), `"by"`)
+		require.NoError(t, decide(env, workflows.UpdateApprove, workflows.Decision{By: "dpo", Digest: digest}))
+	}, time.Hour)
+	env.ExecuteWorkflow(workflows.PurgeTable, askedPolicy())
+	require.NoError(t, env.GetWorkflowError())
+	require.Equal(t, "dpo", f.audit[0].ApprovedBy)
+	require.Equal(t, "claimed", f.audit[0].ApprovalIdentity)
+}
+
+func TestApproval_rejected_undoes_and_fails_as_rejected(t *testing.T) {
+	t.Parallel()
+	f := newFake(5)
+	env := newEnv(t, f, "bronze.vendas")
+	env.RegisterDelayedCallback(func() {
+		require.NoError(t, decide(env, workflows.UpdateReject, workflows.Decision{By: "dpo", Digest: status(t, env).Approval.Digest, Reason: "audit season"}))
+	}, time.Hour)
+	env.ExecuteWorkflow(workflows.PurgeTable, askedPolicy())
+	app := appError(t, env.GetWorkflowError())
+	require.Equal(t, workflows.TypeRejected, app.Type())
+	require.Contains(t, app.Message(), "audit season")
+	require.False(t, f.marked)
+	require.Equal(t, []string{activities.StatusRejected}, f.statuses())
+}
+
+func TestApproval_nobody_decides_expires_before_half_of_the_retention(t *testing.T) {
+	t.Parallel()
+	f := newFake(5)
+	f.plan.TableRetention = "48h"
+	env := newEnv(t, f, "bronze.vendas")
+	var at time.Time
+	f.hook["UnmarkRows"] = func() { at = env.Now() }
+	start := env.Now()
+	env.ExecuteWorkflow(workflows.PurgeTable, askedPolicy())
+	require.Equal(t, workflows.TypeExpired, appError(t, env.GetWorkflowError()).Type())
+	require.WithinDuration(t, start.Add(24*time.Hour), at, time.Minute)
+	require.Equal(t, []string{activities.StatusExpired}, f.statuses())
+}
+
+func TestApproval_more_rows_than_approved_asks_again_with_another_digest(t *testing.T) {
+	t.Parallel()
+	f := newFake(5)
+	f.deletes = []string{activities.MoreThanApproved}
+	env := newEnv(t, f, "bronze.vendas")
+	var digests []string
+	approve := func() {
+		a := status(t, env).Approval
+		digests = append(digests, a.Digest)
+		require.NoError(t, decide(env, workflows.UpdateApprove, workflows.Decision{By: "dpo", Digest: a.Digest}))
+	}
+	env.RegisterDelayedCallback(approve, time.Hour)
+	env.RegisterDelayedCallback(approve, 2*time.Hour)
+	env.ExecuteWorkflow(workflows.PurgeTable, askedPolicy())
+	require.NoError(t, env.GetWorkflowError())
+	require.Len(t, digests, 2)
+	require.NotEqual(t, digests[0], digests[1])
+}
+
+func TestApproval_cancelled_while_waiting_undoes(t *testing.T) {
+	t.Parallel()
+	f := newFake(5)
+	env := newEnv(t, f, "bronze.vendas")
+	env.RegisterDelayedCallback(env.CancelWorkflow, time.Hour)
+	env.ExecuteWorkflow(workflows.PurgeTable, askedPolicy())
+	require.False(t, f.marked)
+	require.Equal(t, []string{activities.StatusCancelled}, f.statuses())
+}
