@@ -1,13 +1,12 @@
 package scan
 
-// Range describes the values of one column in a set of rows. It converts to
-// expr.Range, which has the same fields.
-type Range struct {
-	// Min and Max are bounds in the Go values of package expr; NaN lies outside
-	// of them, and so do nulls.
-	Min, Max                     any
-	NullCount, NumRows           int64
-	HasMin, HasMax, HasNullCount bool
-	// MinInexact and MaxInexact: the bound may not occur in the rows.
-	MinInexact, MaxInexact bool
+import (
+	"github.com/lakewarden/lakewarden/deltaio/expr"
+	"github.com/lakewarden/lakewarden/deltaio/schema"
+)
+
+// Range gives what the footer's statistics prove about a column of one row
+// group; ok is false when they prove nothing, not even the number of nulls.
+func (f *File) Range(field *schema.Field, rowGroup int) (r expr.Range, ok bool) {
+	return expr.Range{}, false
 }
