@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -56,13 +57,21 @@ func Check(data []byte, zones ZoneLoader) (Document, Problems) {
 	if err != nil {
 		return nil, unreadable(err, KindRetentionPolicy)
 	}
-	switch k := n.get("kind"); {
-	case k != nil && k.text == KindPurgeLakehouse:
+	k := n.get("kind")
+	if k == nil || k.kind != kindText {
+		return check[RetentionPolicy](n, KindRetentionPolicy, zones)
+	}
+	switch k.text {
+	case KindRetentionPolicy:
+		return check[RetentionPolicy](n, KindRetentionPolicy, zones)
+	case KindPurgeLakehouse:
 		return check[PurgeLakehouse](n, KindPurgeLakehouse, zones)
-	case k != nil && k.text == KindRestoreRequest:
+	case KindRestoreRequest:
 		return check[RestoreRequest](n, KindRestoreRequest, zones)
 	}
-	return check[RetentionPolicy](n, KindRetentionPolicy, zones)
+	kinds := slices.Sorted(maps.Keys(documents))
+	return nil, Problems{{Path: "kind", Line: k.line, Example: "kind: " + or(nearest(k.text, kinds), KindRetentionPolicy),
+		Message: fmt.Sprintf("%q is unknown; allowed: %s", shorten(k.text), strings.Join(kinds, ", "))}}
 }
 
 func check[T Document](n *node, kind string, zones ZoneLoader) (Document, Problems) {
