@@ -40,7 +40,10 @@ func TestSub_keepsTheContract(t *testing.T) {
 	})
 	t.Run("local", func(t *testing.T) {
 		t.Parallel()
-		storagetest.Run(t, func(t *testing.T) storage.Store { return storage.Sub(newLocal(t), "lake house") })
+		storagetest.Run(t, func(t *testing.T) storage.Store {
+			t.Helper()
+			return storage.Sub(newLocal(t), "lake house")
+		})
 	})
 }
 

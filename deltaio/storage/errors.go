@@ -54,12 +54,10 @@ var systemErrors = []struct {
 // cause drops the operation and the path that os puts around a system error:
 // ours are already there, and its are those of temporary files.
 func cause(err error) error {
-	var perr *fs.PathError
-	if errors.As(err, &perr) {
+	if perr, ok := errors.AsType[*fs.PathError](err); ok {
 		return perr.Err
 	}
-	var lerr *os.LinkError
-	if errors.As(err, &lerr) {
+	if lerr, ok := errors.AsType[*os.LinkError](err); ok {
 		return lerr.Err
 	}
 	return err

@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"errors"
 	"io/fs"
 	"syscall"
 	"testing"
@@ -52,7 +51,7 @@ func TestLocal_linkAnsweredExistForOurOwnObject_isASuccess(t *testing.T) {
 	require.NoError(t, err)
 	err = l.refusedLink(other, syscall.EEXIST)
 	other.Abort()
-	require.True(t, errors.Is(err, ErrExist))
+	require.ErrorIs(t, err, ErrExist)
 	require.NoError(t, l.Close())
 }
 

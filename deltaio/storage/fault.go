@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -65,7 +66,7 @@ func (f *Fault) count(kind string) {
 
 func (f *Fault) apply(ctx context.Context, when When, op Op) error {
 	f.mu.Lock()
-	rules := f.rules[:len(f.rules):len(f.rules)]
+	rules := slices.Clip(f.rules) // a rule added meanwhile is for later calls
 	f.mu.Unlock()
 	for _, r := range rules {
 		if r.when != when {
@@ -138,20 +139,11 @@ func (f *Fault) FailNth(kind string, n int, when When, err error) {
 // match.
 func (f *Fault) Deny(match func(key string) bool, kinds ...string) {
 	f.Fail(func(op Op) error {
-		if match(op.Key) && hasKind(kinds, op.Kind) {
+		if match(op.Key) && (len(kinds) == 0 || slices.Contains(kinds, op.Kind)) {
 			return ErrPermission
 		}
 		return nil
 	})
-}
-
-func hasKind(kinds []string, kind string) bool {
-	for _, k := range kinds {
-		if k == kind {
-			return true
-		}
-	}
-	return len(kinds) == 0
 }
 
 // Pause holds calls until it is released: a worker that sleeps in the middle of

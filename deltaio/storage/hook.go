@@ -35,13 +35,19 @@ func (w *hooked) before(ctx context.Context, op Op) error {
 	return w.h.Before(ctx, op)
 }
 
+// after is the outcome of a call that ended as op says.
 func (w *hooked) after(ctx context.Context, op Op) error {
-	if w.h.After != nil {
-		if err := w.h.After(ctx, op); err != nil {
-			return err
-		}
+	if err := w.afterHook(ctx, op); err != nil {
+		return err
 	}
 	return op.Err
+}
+
+func (w *hooked) afterHook(ctx context.Context, op Op) error {
+	if w.h.After == nil {
+		return nil
+	}
+	return w.h.After(ctx, op)
 }
 
 // around runs call between the hooks. call returns the bytes it moved.
@@ -157,7 +163,7 @@ func (r *hookedReader) ReadAt(p []byte, off int64) (int, error) {
 	}
 	n, err := r.Reader.ReadAt(p, off)
 	op.Bytes, op.Err = int64(n), err
-	if lost := r.w.after(r.ctx, op); lost != err {
+	if lost := r.w.afterHook(r.ctx, op); lost != nil {
 		return 0, lost // with all bytes there, io.ReadFull would drop the error
 	}
 	return n, err

@@ -2,7 +2,6 @@ package storage_test
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -147,7 +146,7 @@ func TestStoreNow_isTheStoresClock(t *testing.T) {
 	info, err := m.Stat(t.Context(), "k")
 	require.NoError(t, err)
 	require.Equal(t, at.Add(-time.Hour), info.ModTime)
-	require.True(t, errors.Is(m.SetModTime("none", at), storage.ErrNotExist))
+	require.ErrorIs(t, m.SetModTime("none", at), storage.ErrNotExist)
 }
 
 func TestSub_badPrefix_refusesEveryCall(t *testing.T) {

@@ -2,7 +2,6 @@ package storagetest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -117,7 +116,7 @@ func (m *model) check(ctx context.Context, rt *rapid.T) {
 	data, err := storage.ReadAll(ctx, m.s, key, 0)
 	want, there := m.want[key]
 	if !there {
-		require.True(rt, errors.Is(err, storage.ErrNotExist), "%v", err)
+		require.ErrorIs(rt, err, storage.ErrNotExist)
 		return
 	}
 	require.NoError(rt, err)

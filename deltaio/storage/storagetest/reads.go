@@ -1,6 +1,7 @@
 package storagetest
 
 import (
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -37,10 +38,10 @@ func openReadsAnyRange(t *testing.T, s storage.Store) {
 		buf := make([]byte, tc.n)
 		n, err := r.ReadAt(buf, tc.off)
 		require.Equal(t, tc.want, string(buf[:n]))
-		if tc.off+int64(tc.n) == 10 && err == io.EOF {
+		if tc.off+int64(tc.n) == 10 && errors.Is(err, io.EOF) {
 			err = nil // io.ReaderAt leaves this open
 		}
-		require.Equal(t, tc.err, err, "offset %d, %d bytes", tc.off, tc.n)
+		require.ErrorIs(t, err, tc.err, "offset %d, %d bytes", tc.off, tc.n)
 	}
 	require.NoError(t, r.Close())
 }

@@ -104,7 +104,7 @@ func createWholeAfterCommit(t *testing.T, s storage.Store) {
 	stat, err := s.Stat(t.Context(), "p=1/big")
 	require.NoError(t, err)
 	require.Equal(t, info.Size, stat.Size)
-	require.True(t, string(want) == get(t, s, "p=1/big"), "the bytes differ")
+	require.True(t, bytes.Equal(want, []byte(get(t, s, "p=1/big"))), "the bytes differ")
 }
 
 func createAbortLeavesNothing(t *testing.T, s storage.Store) {

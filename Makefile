@@ -1,0 +1,105 @@
+# Every command a developer or CI runs. `make help` lists them.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+GO ?= go
+# Tools of this checkout come first, so that everyone uses the same ones.
+export PATH := $(CURDIR)/bin:$(PATH)
+INSTALL := GOBIN="$(CURDIR)/bin" $(GO) install
+# Tests start servers of their own and never see the one a developer works with.
+TEST := env -u TEMPORAL_ADDRESS -u TEMPORAL_NAMESPACE -u TEMPORAL_PROFILE -u TEMPORAL_CONFIG_FILE -u TEMPORAL_API_KEY $(GO) test
+
+GOLANGCI_VERSION := v2.15.0
+WORKFLOWCHECK_VERSION := v0.6.0
+TEMPORAL_VERSION := v1.5.1
+
+# Which packages to test, lint and bench: `make test PKG=./deltaio/...`.
+PKG ?= ./...
+TEST_TIMEOUT ?= 20m
+# The dev server needs no network; without this it asks for newer versions.
+export TEMPORAL_VERSION_CHECK_DISABLED := 1
+
+.PHONY: help
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## the command line and the worker, into bin/
+	$(GO) build -o bin/lakewarden ./starter
+	$(GO) build -o bin/lakewarden-worker ./worker
+
+.PHONY: demo
+demo: server build ## a purge from start to certificate on a sample lakehouse; KEEP=1 leaves server and worker up
+	bin/lakewarden demo $(if $(filter-out 0 no false,$(KEEP)),--keep)
+
+.PHONY: test
+test: temporal ## all that a developer needs: unit, replay, end-to-end on a dev server
+	$(TEST) -timeout $(TEST_TIMEOUT) $(PKG)
+
+# What CI runs. Cheap checks come first; each can be run alone.
+.PHONY: check
+check: fmt vet lint workflowcheck imports race ## all checks: format, vet, lint, determinism, imports, unit with -race, replay, end-to-end
+
+.PHONY: fmt
+fmt: ## fails when a file is not as gofmt writes it
+	@files=$$(find . -name '*.go' -not -path './.*' -not -path './bin/*' -exec gofmt -l {} +); \
+	if [ -n "$$files" ]; then echo "run gofmt -w on:"; echo "$$files"; exit 1; fi
+
+.PHONY: vet
+vet:
+	$(GO) vet $(PKG)
+
+.PHONY: lint
+lint: bin/.golangci-lint-$(GOLANGCI_VERSION) ## golangci-lint as .golangci.yml says
+	bin/golangci-lint run $(PKG)
+
+.PHONY: workflowcheck
+workflowcheck: bin/.workflowcheck-$(WORKFLOWCHECK_VERSION) ## workflow code is deterministic
+	bin/workflowcheck -config workflowcheck.config.yaml ./workflows/...
+
+.PHONY: imports
+imports: ## the import rules and the package docs
+	$(TEST) ./internal/arch
+
+.PHONY: race
+race: temporal ## all tests under the race detector
+	$(TEST) -race -timeout $(TEST_TIMEOUT) $(PKG)
+
+.PHONY: bench
+bench: ## benchmarks; `make bench PKG=./deltaio/internal/pq BENCH=Split`
+	$(TEST) -run '^$$' -bench '$(or $(BENCH),.)' -benchmem -timeout $(TEST_TIMEOUT) $(PKG)
+
+.PHONY: interop
+interop: ## other engines read what we write, and we read what they write
+	@if [ -x interop/run ]; then exec interop/run; else echo "interop/ is not part of this checkout"; fi
+
+.PHONY: tools
+tools: bin/.golangci-lint-$(GOLANGCI_VERSION) bin/.workflowcheck-$(WORKFLOWCHECK_VERSION) server ## what the targets above need, into bin/
+
+# An empty file named by the version stands for each tool, so that another
+# version is installed when this file asks for it.
+bin/.golangci-lint-$(GOLANGCI_VERSION):
+	$(INSTALL) github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+	@rm -f bin/.golangci-lint-* && touch $@
+
+bin/.workflowcheck-$(WORKFLOWCHECK_VERSION):
+	$(INSTALL) go.temporal.io/sdk/contrib/tools/workflowcheck@$(WORKFLOWCHECK_VERSION)
+	@rm -f bin/.workflowcheck-* && touch $@
+
+# The Temporal CLI holds the dev server and its Web UI. It is built (about two
+# minutes, once) only when none is installed; the demo also takes the server at
+# TEMPORAL_ADDRESS.
+.PHONY: temporal server
+temporal:
+	@if command -v temporal >/dev/null; then echo "Temporal CLI: $$(command -v temporal)"; else \
+	echo "Temporal CLI: building $(TEMPORAL_VERSION) into bin/, which takes two minutes, once"; \
+	$(INSTALL) github.com/temporalio/cli/cmd/temporal@$(TEMPORAL_VERSION); fi
+
+server: $(if $(TEMPORAL_ADDRESS),,temporal)
+
+.PHONY: clean
+clean: ## removes bin/ and the demo's data
+	rm -rf bin .demo
