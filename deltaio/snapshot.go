@@ -1,25 +1,57 @@
 package deltaio
 
 import (
-	"context"
-	"errors"
-	"iter"
+	"fmt"
 	"time"
 
-	"github.com/apache/arrow/go/v17/arrow"
-
-	"github.com/lakewarden/lakewarden/deltaio/expr"
 	"github.com/lakewarden/lakewarden/deltaio/internal/log"
 	"github.com/lakewarden/lakewarden/deltaio/schema"
+)
+
+// Modes of column mapping.
+const (
+	mappingNone = "none"
+	mappingName = "name"
+	mappingID   = "id"
 )
 
 // Snapshot is a version of a table. It is immutable and safe for concurrent use.
 type Snapshot struct {
 	table     *Table
 	state     *log.State
-	schema    *schema.Struct // mapping metadata stripped in mode none
+	schema    *schema.Struct // mapping metadata left out in mode none
 	mapping   string
 	partition []string // logical names as the schema spells them
+	checks    *constraintSet
+}
+
+func (t *Table) snapshot(st *log.State) (*Snapshot, error) {
+	s := &Snapshot{table: t, state: st, mapping: st.MappingMode()}
+	// The protocol comes first: a table that asks for more than we know may hold
+	// a schema that we cannot even parse.
+	if a := s.judgeVersions(WantRead); a != nil {
+		return nil, s.refuse("protocol", WantRead, a)
+	}
+	sc, schemaErr := st.Schema()
+	if schemaErr != nil {
+		sc = &schema.Struct{}
+	}
+	s.schema = sc
+	if err := s.Check(WantRead); err != nil {
+		return nil, err
+	}
+	if schemaErr != nil {
+		return nil, fmt.Errorf("%s: version %d: %w", t.URL(), st.Version, schemaErr)
+	}
+	for _, name := range st.Metadata.PartitionColumns {
+		f, ok := s.schema.Field(name)
+		if !ok {
+			return nil, fmt.Errorf("%s: version %d: partition column %q is not in the schema", t.URL(), st.Version, name)
+		}
+		s.partition = append(s.partition, f.Name)
+	}
+	s.checks = newConstraintSet(s)
+	return s, nil
 }
 
 // Table is the table the snapshot belongs to.
@@ -46,8 +78,8 @@ func (s *Snapshot) Property(key string) (string, bool) {
 	return v, ok
 }
 
-// Protocol of the table.
-func (s *Snapshot) Protocol() log.Protocol { return s.state.Protocol }
+// Protocol of the table. Read only.
+func (s *Snapshot) Protocol() *log.Protocol { return s.state.Protocol }
 
 // State is the replayed log. Read only.
 func (s *Snapshot) State() *log.State { return s.state }
@@ -64,17 +96,30 @@ func (s *Snapshot) Txn(appID string) (int64, bool) {
 // Mapping is the column mapping mode in force: none, name or id.
 func (s *Snapshot) Mapping() string { return s.mapping }
 
-// ScanOptions say which rows and columns to read.
-type ScanOptions struct {
-	Columns []string     // logical names, in output order; nil: all of the schema
-	Where   *expr.Expr   // only rows for which it is TRUE; nil: all
-	Context expr.Context // clock and session zone of Where
-	Files   []*log.Add   // only these files; nil: all live ones
+// PhysicalName is the name of a top-level column in data files, statistics and
+// partition values.
+func (s *Snapshot) PhysicalName(f *schema.Field) string {
+	if s.mapping == mappingNone {
+		return f.Name
+	}
+	return f.PhysicalName()
 }
 
-// Scan yields the rows in batches of at most 64Ki. Deleted rows (deletion
-// vectors) never appear, partition columns are filled in, files and row groups
-// that cannot hold a wanted row are not read. The consumer releases each batch.
-func (s *Snapshot) Scan(ctx context.Context, opt ScanOptions) iter.Seq2[arrow.Record, error] {
-	return func(yield func(arrow.Record, error) bool) { yield(nil, errors.ErrUnsupported) }
+// physicalPartition gives the partition columns' physical names, in order.
+func (s *Snapshot) physicalPartition() []string {
+	out := make([]string, len(s.partition))
+	for i, name := range s.partition {
+		f, _ := s.schema.Field(name)
+		out[i] = s.PhysicalName(f)
+	}
+	return out
+}
+
+func (s *Snapshot) isPartition(name string) bool {
+	for _, p := range s.partition {
+		if p == name {
+			return true
+		}
+	}
+	return false
 }

@@ -3,9 +3,11 @@ package deltaio
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync"
 	"time"
 
-	"github.com/lakewarden/lakewarden/deltaio/schema"
+	"github.com/lakewarden/lakewarden/deltaio/internal/log"
 	"github.com/lakewarden/lakewarden/deltaio/storage"
 )
 
@@ -21,31 +23,27 @@ var (
 )
 
 // Table is a Delta table under the root of a store. It is safe for concurrent
-// use and holds no snapshot: each call of Snapshot looks at the log.
+// use. Each call of Snapshot looks at the log; what an earlier call has replayed
+// is not replayed again.
 type Table struct {
 	store storage.Store
 	env   Env
-}
 
-// CreateOptions describe a new table.
-type CreateOptions struct {
-	Schema      *schema.Struct
-	PartitionBy []string          // logical names, in order
-	Properties  map[string]string // delta.* properties; those that need a feature add it to the protocol
-	Name        string
-	Description string
-	Step        *Step // optional: the txn entry of the creating step
+	mu   sync.Mutex
+	last *log.State // the newest state replayed so far; states are immutable
 }
 
 // Open finds the table under the store's root: ErrNotATable when there is none.
 func Open(ctx context.Context, s storage.Store, env Env) (*Table, error) {
-	return nil, errors.ErrUnsupported
-}
-
-// Create makes a table of version 0: ErrExists when there is one already. With
-// a Step that the existing table's version 0 carries, it returns that table.
-func Create(ctx context.Context, s storage.Store, env Env, opt CreateOptions) (*Table, error) {
-	return nil, errors.ErrUnsupported
+	env, err := env.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{store: s, env: env}
+	if _, err := log.Latest(ctx, s); err != nil {
+		return nil, t.wrap(err)
+	}
+	return t, nil
 }
 
 // Store is the store under whose root the table lies.
@@ -57,15 +55,73 @@ func (t *Table) Env() Env { return t.env }
 // URL is the root's address.
 func (t *Table) URL() string { return t.store.URL() }
 
-// Snapshot is the newest version.
-func (t *Table) Snapshot(ctx context.Context) (*Snapshot, error) { return nil, errors.ErrUnsupported }
+// Snapshot is the newest version. It fails with *UnsupportedError when the table
+// may not be read.
+func (t *Table) Snapshot(ctx context.Context) (*Snapshot, error) {
+	st, err := t.newest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return t.snapshot(st)
+}
+
+// newest replays what was committed since the last call.
+func (t *Table) newest(ctx context.Context) (*log.State, error) {
+	t.mu.Lock()
+	last := t.last
+	t.mu.Unlock()
+	st, err := t.replay(ctx, last)
+	if err != nil {
+		return nil, t.wrap(err)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.last == nil || st.Version > t.last.Version || st.Metadata.ID != t.last.Metadata.ID {
+		t.last = st
+	}
+	return st, nil
+}
+
+func (t *Table) replay(ctx context.Context, last *log.State) (*log.State, error) {
+	if last != nil {
+		// A failure to advance (commits cleaned up, the table made anew) is no
+		// verdict: the full replay gives one.
+		if st, err := last.Advance(ctx, t.store, -1); err == nil {
+			return st, nil
+		}
+	}
+	return log.Load(ctx, t.store, -1)
+}
 
 // SnapshotAt is the given version: ErrNoVersion when the log has lost it.
 func (t *Table) SnapshotAt(ctx context.Context, version int64) (*Snapshot, error) {
-	return nil, errors.ErrUnsupported
+	if version < 0 {
+		return nil, fmt.Errorf("%s: version %d: %w", t.URL(), version, ErrNoVersion)
+	}
+	st, err := log.Load(ctx, t.store, version)
+	if err != nil {
+		return nil, t.wrap(err)
+	}
+	return t.snapshot(st)
 }
 
 // SnapshotAsOf is the newest version committed at or before the time.
 func (t *Table) SnapshotAsOf(ctx context.Context, at time.Time) (*Snapshot, error) {
-	return nil, errors.ErrUnsupported
+	v, err := log.AtTime(ctx, t.store, at.UnixMilli())
+	if err != nil {
+		return nil, t.wrap(err)
+	}
+	return t.SnapshotAt(ctx, v)
+}
+
+// wrap adds the table's address and the sentinels of this package.
+func (t *Table) wrap(err error) error {
+	var gone *log.VersionError
+	switch {
+	case errors.Is(err, log.ErrNoTable):
+		return fmt.Errorf("%s: %w", t.URL(), ErrNotATable)
+	case errors.As(err, &gone), errors.Is(err, log.ErrTimeBeforeFirst):
+		return fmt.Errorf("%s: %w: %w", t.URL(), ErrNoVersion, err)
+	}
+	return fmt.Errorf("%s: %w", t.URL(), err)
 }

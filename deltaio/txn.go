@@ -2,7 +2,6 @@ package deltaio
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/lakewarden/lakewarden/deltaio/internal/log"
@@ -18,6 +17,7 @@ type Step struct {
 // Outcome is how a commit ended; all of them are values, not errors.
 type Outcome int
 
+// Outcomes of a commit.
 const (
 	Committed   Outcome = iota + 1 // this call wrote the version
 	AlreadyDone                    // the table already holds the step's txn entry at this version
@@ -41,7 +41,7 @@ func (o Outcome) String() string {
 
 // FileKey identifies a logical file: decoded path and deletion vector id ("" for
 // none).
-type FileKey struct{ Path, DV string }
+type FileKey = log.FileKey
 
 // ReadSet is what a commit's decisions rest on.
 type ReadSet struct {
@@ -70,8 +70,11 @@ type CommitOptions struct {
 	// Rebuild: on a conflict load the newest version and call build again, up to
 	// this many times. 0: return the ConflictError.
 	Rebuild int
-	// Want is what the gate judges before anything is written. 0 (WantRead): WantAppend for
-	// a blind append, else WantRewrite.
+	// AllowEmpty commits a version that holds commitInfo alone when build returns
+	// no actions.
+	AllowEmpty bool
+	// Want is what the gate judges before anything is written. 0 (WantRead):
+	// WantAppend for a blind append, else WantRewrite.
 	Want Want
 }
 
@@ -79,61 +82,135 @@ type CommitOptions struct {
 type CommitResult struct {
 	Outcome Outcome
 	Version int64        // the version that holds the commit (Committed, AlreadyDone)
-	Actions []log.Action // that version's actions, as written
+	Actions []log.Action // that version's actions, as written; nil when the log has lost them
 	Time    int64        // its timestamp in ms: in-commit, or commitInfo.timestamp
 	// Warning is a failed checkpoint after the commit: the commit stands.
 	Warning error
 }
 
-// ConflictKind is why a commit that won meanwhile excludes ours.
-type ConflictKind string
-
-// Kinds of conflict, by Spark's names without "Exception".
-const (
-	ProtocolChanged      ConflictKind = "ProtocolChanged"
-	MetadataChanged      ConflictKind = "MetadataChanged"
-	ConcurrentAppend     ConflictKind = "ConcurrentAppend"
-	ConcurrentDeleteRead ConflictKind = "ConcurrentDeleteRead"
-	ConcurrentDelete     ConflictKind = "ConcurrentDeleteDelete"
-	ConcurrentTxn        ConflictKind = "ConcurrentTransaction"
-	ConcurrentDomain     ConflictKind = "ConcurrentDomainMetadata"
-)
-
-// ConflictError says which commit excludes ours. Nothing was written: plan again
-// on a newer snapshot.
-type ConflictError struct {
-	Table   string
-	Version int64 // the winning commit
-	Kind    ConflictKind
-	Reason  string
-	Path    string // of the file in conflict, if one is
-}
-
-func (e *ConflictError) Error() string {
-	return fmt.Sprintf("%s: conflict with version %d (%s): %s; plan again on the newest version", e.Table, e.Version, e.Kind, e.Reason)
-}
-
-// UncertainError: the store did not say whether the commit was written, and the
-// log could not tell. A retry with the same Step finds out.
-type UncertainError struct {
-	Table   string
-	Version int64
-	Err     error
-}
-
-func (e *UncertainError) Error() string {
-	return fmt.Sprintf("%s: version %d: unknown whether the commit was written: %v; retry the same step", e.Table, e.Version, e.Err)
-}
-
-func (e *UncertainError) Unwrap() error { return e.Err }
-
 // Build makes a commit's file, metadata and domain actions for a base version;
-// commitInfo, txn, row-tracking and timestamps are added by Commit. attempt
-// counts from 0. No actions: nothing to do (unless the commit has a Step).
+// commitInfo, txn, row tracking and timestamps are added by Commit. attempt
+// counts from 0. No actions: nothing to do, unless the commit has a Step or
+// AllowEmpty.
 type Build func(ctx context.Context, base *Snapshot, attempt int) ([]log.Action, error)
 
-// Commit writes one version on top of base or of versions that do not conflict
-// with it.
+// Commit writes one version on top of base, or on top of later versions that do
+// not conflict with it. Before it writes it judges the gate, checks the actions
+// against the base, and looks for the step's txn entry. Base nil: the newest.
 func (t *Table) Commit(ctx context.Context, base *Snapshot, opt CommitOptions, build Build) (CommitResult, error) {
-	return CommitResult{}, errors.ErrUnsupported
+	opt = opt.withDefaults()
+	for rebuilds := 0; ; rebuilds++ {
+		if base == nil || rebuilds > 0 {
+			var err error
+			if base, err = t.Snapshot(ctx); err != nil {
+				return CommitResult{}, err
+			}
+		}
+		res, err := t.commitOn(ctx, base, opt, rebuilds, build)
+		if !isConflict(err) || rebuilds >= opt.Rebuild {
+			return res, err
+		}
+	}
+}
+
+func (o CommitOptions) withDefaults() CommitOptions {
+	if o.Want == WantRead {
+		o.Want = WantRewrite
+		if o.BlindAppend {
+			o.Want = WantAppend
+		}
+	}
+	return o
+}
+
+// commitOn plans on base and writes at the first free version behind it.
+func (t *Table) commitOn(ctx context.Context, base *Snapshot, opt CommitOptions, attempt int, build Build) (CommitResult, error) {
+	if err := base.Check(opt.Want); err != nil {
+		return CommitResult{}, err
+	}
+	if done, err := t.stepState(ctx, base, opt.Step); err != nil || done.Outcome != 0 {
+		return done, err
+	}
+	actions, err := build(ctx, base, attempt)
+	if err != nil {
+		return CommitResult{}, err
+	}
+	if len(actions) == 0 && opt.Step == nil && !opt.AllowEmpty {
+		return CommitResult{Outcome: NothingToDo, Version: base.Version()}, nil
+	}
+	if err := base.checkActions(actions); err != nil {
+		return CommitResult{}, fmt.Errorf("%s: %s: %w", t.URL(), opt.Operation, err)
+	}
+	c := &committer{t: t, base: base, opt: opt, actions: actions, txnID: t.env.NewID()}
+	return c.run(ctx)
+}
+
+// stepState answers from the base alone: done already, or fenced. A zero Outcome
+// means go on.
+func (t *Table) stepState(ctx context.Context, base *Snapshot, step *Step) (CommitResult, error) {
+	if step == nil {
+		return CommitResult{}, nil
+	}
+	if step.AppID == "" {
+		return CommitResult{}, fmt.Errorf("%s: step without an application id", t.URL())
+	}
+	current, ok := base.Txn(step.AppID)
+	switch {
+	case !ok || current < step.Version:
+		return CommitResult{}, nil
+	case current > step.Version:
+		return CommitResult{Outcome: Fenced, Version: base.Version()}, nil
+	}
+	return t.findStep(ctx, base.Version(), *step)
+}
+
+// findStep looks backwards for the commit that holds the step's txn entry. When
+// the log has been cleaned up behind it, Version is -1 and Actions is nil: the
+// step is done all the same.
+func (t *Table) findStep(ctx context.Context, newest int64, step Step) (CommitResult, error) {
+	for v := newest; v >= 0; v-- {
+		actions, err := log.ReadCommit(ctx, t.store, v)
+		if isNotExist(err) {
+			break
+		}
+		if err != nil {
+			return CommitResult{}, t.wrap(err)
+		}
+		for _, a := range actions {
+			if a.Txn != nil && a.Txn.AppID == step.AppID && a.Txn.Version == step.Version {
+				return CommitResult{Outcome: AlreadyDone, Version: v, Actions: actions, Time: commitTime(actions)}, nil
+			}
+		}
+	}
+	return CommitResult{Outcome: AlreadyDone, Version: -1}, nil
+}
+
+// FindStep looks for the commit of a step: ok is false when the newest version
+// has no txn entry of exactly the step's version.
+func (t *Table) FindStep(ctx context.Context, step Step) (res CommitResult, ok bool, err error) {
+	st, err := t.newest(ctx)
+	if err != nil {
+		return CommitResult{}, false, err
+	}
+	if cur, found := st.Txns[step.AppID]; !found || cur.Version != step.Version {
+		return CommitResult{}, false, nil
+	}
+	res, err = t.findStep(ctx, st.Version, step)
+	return res, err == nil, err
+}
+
+func commitTime(actions []log.Action) int64 {
+	for _, a := range actions {
+		if a.CommitInfo == nil {
+			continue
+		}
+		if ms, ok := a.CommitInfo.InCommitTimestamp(); ok {
+			return ms
+		}
+		var ms int64
+		if a.CommitInfo.Get("timestamp", &ms) {
+			return ms
+		}
+	}
+	return 0
 }
