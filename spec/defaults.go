@@ -102,7 +102,7 @@ func (l Limits) defaults() Limits {
 	l.FirstRun.MaxRows = clone(l.FirstRun.MaxRows)
 	if l.FirstRun.MaxShareOfRows == "" {
 		l.FirstRun.MaxShareOfRows = DefaultFirstRunShare
-		if l.MaxShareOfRows.above(DefaultFirstRunShare) {
+		if l.MaxShareOfRows.above(DefaultFirstRunShare) && !l.MaxShareOfRows.above("100%") {
 			l.FirstRun.MaxShareOfRows = l.MaxShareOfRows
 		}
 	}

@@ -132,10 +132,8 @@ func unmarshal(data []byte, v any, kind string) error {
 	if err != nil {
 		return unreadable(err, kind)
 	}
+	n.forgetLines()
 	_, problems := decode(n, v, kind)
-	for i := range problems {
-		problems[i].Line = 0 // lines of a text that the user never sees
-	}
 	return problems.Err()
 }
 

@@ -45,6 +45,18 @@ func (n *node) get(name string) *node {
 	return nil
 }
 
+// forgetLines drops the lines of a text that the reader of errors never sees.
+func (n *node) forgetLines() {
+	n.line = 0
+	for _, item := range n.items {
+		item.forgetLines()
+	}
+	for i := range n.entries {
+		n.entries[i].line = 0
+		n.entries[i].value.forgetLines()
+	}
+}
+
 // String says what was written, for errors.
 func (n *node) String() string {
 	switch n.kind {
