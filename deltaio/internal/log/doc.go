@@ -7,8 +7,9 @@
 // does not parse to its last byte, a checkpoint without protocol or metadata, a
 // file that is live twice. A damaged checkpoint is passed over for an older one
 // or for the commits alone; when neither covers the version, loading fails. It
-// does not gate table features: callers look at State.Protocol before they use
-// the rest. It reads no data files, keeps no clock and logs nothing.
+// refuses tables whose log it cannot trust (a newer protocol, commits kept by a
+// catalog); all other table features are the caller's to check, by
+// State.Protocol. It reads no data files, keeps no clock and logs nothing.
 //
 // Invariants:
 //  1. A State is complete for its version or does not exist.

@@ -47,14 +47,18 @@ func (e *CorruptError) Error() string {
 // Unwrap gives the cause.
 func (e *CorruptError) Unwrap() error { return e.Err }
 
-// ProtocolError: the table asks for a version of the protocol whose log this
-// package cannot read.
+// ProtocolError: the log of the table cannot be read by what lies in storage:
+// its protocol is too new, or its commits are kept elsewhere.
 type ProtocolError struct {
 	MinReaderVersion int32
+	Feature          string // the table feature that forbids it, "" when the version does
 	Reason           string
 }
 
 func (e *ProtocolError) Error() string {
+	if e.Feature != "" {
+		return fmt.Sprintf("table feature %s: %s", e.Feature, e.Reason)
+	}
 	return fmt.Sprintf("minReaderVersion %d: %s", e.MinReaderVersion, e.Reason)
 }
 

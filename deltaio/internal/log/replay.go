@@ -295,9 +295,15 @@ func (st *State) validate() error {
 	case st.Metadata == nil:
 		return &CorruptError{Reason: fmt.Sprintf("version %d has no metaData action", st.Version)}
 	case st.Protocol.MinReaderVersion > 3:
-		return &ProtocolError{st.Protocol.MinReaderVersion, "this version of the protocol is not known here"}
+		return &ProtocolError{MinReaderVersion: st.Protocol.MinReaderVersion, Reason: "this version of the protocol is not known here"}
 	case st.Protocol.MinReaderVersion == 3 && st.Protocol.ReaderFeatures == nil:
-		return &ProtocolError{3, "the protocol action lists no readerFeatures, which version 3 demands"}
+		return &ProtocolError{MinReaderVersion: 3, Reason: "the protocol action lists no readerFeatures, which version 3 demands"}
+	}
+	// The catalog alone knows the newest commits of such a table.
+	for _, f := range []string{"catalogManaged", "catalogOwned-preview"} {
+		if st.Protocol.HasReaderFeature(f) {
+			return &ProtocolError{MinReaderVersion: 3, Feature: f, Reason: "its catalog keeps the commits, the log in storage is not the whole truth"}
+		}
 	}
 	return nil
 }

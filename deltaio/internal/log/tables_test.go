@@ -29,7 +29,7 @@ type realTable struct {
 			First  int64 `json:"first_commit_file"`
 			Latest int64 `json:"latest"`
 		} `json:"versions"`
-		Snapshot   struct {
+		Snapshot struct {
 			Files      int                        `json:"files"`
 			FilesDV    int                        `json:"files_with_dv"`
 			DVStorage  []string                   `json:"dv_storage"`
