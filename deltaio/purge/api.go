@@ -50,6 +50,8 @@ const (
 	// Changed: the rows to delete are not the rows that were archived. Archive
 	// anew; if there are more than approved, ask again.
 	Changed Outcome = "changed"
+	// MoreThanApproved: more rows would go than were approved. Ask again.
+	MoreThanApproved Outcome = "more_than_approved"
 	// KeysHitUnflagged: deleting by key would hit rows that were never flagged,
 	// hence never archived.
 	KeysHitUnflagged Outcome = "keys_hit_unflagged"
@@ -133,7 +135,9 @@ type MarkResult struct {
 	FilesReplaced int         `json:"files_replaced"`
 	FilesMarked   int         `json:"files_marked"`
 	FilesKept     int         `json:"files_kept"`
+	BytesMarked   int64       `json:"bytes_marked"`
 	BytesWritten  int64       `json:"bytes_written"`
+	Replanned     bool        `json:"replanned"` // others had replaced planned files
 }
 
 // UnmarkOptions describe the way back from marking.
@@ -225,8 +229,8 @@ type DeleteOptions struct {
 	Archive string
 	// NoArchive deletes rows of which no copy is kept; MaxRows bounds it.
 	NoArchive bool
-	// MaxRows is how many rows were approved: more of them end as Changed. Nil:
-	// no bound (never with NoArchive).
+	// MaxRows is how many rows were approved: more of them end as
+	// MoreThanApproved. Nil: no bound (never with NoArchive).
 	MaxRows *int64
 	// MatchKeys are the key columns of the MERGE-on-key form. Empty: by flag.
 	MatchKeys []string

@@ -32,10 +32,16 @@ type ProveResult struct {
 	Log        Objects `json:"log"`
 	Other      Objects `json:"other"` // hidden folders and files of other programs
 
-	CanarySeen bool `json:"canary_seen"`
+	// KnownSeen of the known files were seen in the listing.
+	KnownSeen  int    `json:"known_seen"`
+	Canary     string `json:"canary"`
+	CanarySeen bool   `json:"canary_seen"`
 	// Copies are soft-deleted or noncurrent copies of known files; nil when the
 	// store cannot tell.
 	Copies *int `json:"copies"`
+	// RunRows are rows of this run found in live files: flagged ones, and due ones
+	// in files that others brought back. nil: could not be found out.
+	RunRows *int64 `json:"run_rows"`
 	// LiveMatching are live rows that meet the criteria; nil when not counted.
 	LiveMatching *int64 `json:"live_matching"`
 

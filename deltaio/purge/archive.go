@@ -1,0 +1,353 @@
+package purge
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"github.com/lakewarden/lakewarden/deltaio"
+	"github.com/lakewarden/lakewarden/deltaio/internal/log"
+	"github.com/lakewarden/lakewarden/deltaio/rowhash"
+	"github.com/lakewarden/lakewarden/deltaio/storage"
+)
+
+// binBytes bounds the source files that are archived together: small ones of a
+// partition become one file of the archive.
+const binBytes = 128 << 20
+
+// ArchiveRows appends the rows that are to be deleted, as they are now, to the
+// archive under dst, which it creates when missing and to which it adds missing
+// columns. A later attempt replaces the rows of earlier ones in the same commit.
+func ArchiveRows(ctx context.Context, src *deltaio.Table, dst storage.Store, env deltaio.Env, opt ArchiveOptions) (*ArchiveResult, error) {
+	if err := opt.Run.check(); err != nil {
+		return nil, err
+	}
+	opt.Attempt = max(1, opt.Attempt)
+	if opt.ArchivedAt.IsZero() {
+		return nil, errors.New("purge: ArchiveOptions.ArchivedAt is not set")
+	}
+	from, fenced, err := loadSource(ctx, src, opt.Run, opt.Plan)
+	if err != nil {
+		return nil, err
+	}
+	if fenced {
+		return &ArchiveResult{Outcome: Fenced, Attempt: opt.Attempt}, nil
+	}
+	snap, err := src.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	to, fit, err := ensureArchive(ctx, snap, dst, env, opt.Run)
+	if err != nil {
+		return nil, err
+	}
+	a := &archiving{src: src, dst: to, opt: opt, from: from, fit: fit, step: stepOf(opt.ID, StepArchive, opt.Attempt)}
+	if res, err := a.before(ctx); res != nil || err != nil {
+		return res, err
+	}
+	if a.stager, err = newStager(ctx, to, opt.Run, fmt.Sprintf("%s%d", StepArchive, opt.Attempt)); err != nil {
+		return nil, err
+	}
+	return a.run(ctx)
+}
+
+// archiving is one call of ArchiveRows.
+type archiving struct {
+	src, dst *deltaio.Table
+	opt      ArchiveOptions
+	from     *source
+	fit      *archiveFit
+	step     deltaio.Step
+	stager   *stager
+}
+
+// before answers for an attempt that the archive shows as done or undone, and
+// for one that an append-only archive forbids.
+func (a *archiving) before(ctx context.Context) (*ArchiveResult, error) {
+	snap, err := a.dst.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v, _ := snap.Txn(a.step.AppID)
+	switch {
+	case v > a.step.Version:
+		return &ArchiveResult{Outcome: Fenced, Attempt: a.opt.Attempt}, nil
+	case v == a.step.Version:
+		var rec archiveRecord
+		res, name, _, err := done(ctx, a.dst, a.opt.Run, a.step, &rec)
+		if err != nil {
+			return nil, err
+		}
+		return rec.result(res, name), nil
+	case v%2 == 1 && a.fit.appendOnly:
+		return &ArchiveResult{Outcome: ArchiveAppendOnly, Attempt: a.opt.Attempt}, nil
+	}
+	return nil, nil
+}
+
+func (rec *archiveRecord) result(res deltaio.CommitResult, name string) *ArchiveResult {
+	out := rec.Result
+	out.Outcome, out.Version, out.Record = outcomeOf(res.Outcome), res.Version, name
+	return &out
+}
+
+func (a *archiving) run(ctx context.Context) (*ArchiveResult, error) {
+	snap, err := a.src.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	set, err := a.from.collect(ctx, a.src, snap, "archive: find rows")
+	if err != nil {
+		return nil, err
+	}
+	base, err := a.dst.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rec, err := a.stage(ctx, set, base)
+	if err != nil {
+		return nil, err
+	}
+	res, err := replan(ctx, a.dst, StepArchive, func(now *deltaio.Snapshot) (deltaio.CommitResult, error) { return a.commit(ctx, now, rec) })
+	if err != nil {
+		return nil, err
+	}
+	if res.Outcome == deltaio.Fenced {
+		return &ArchiveResult{Outcome: Fenced, Attempt: a.opt.Attempt}, nil
+	}
+	var stored archiveRecord
+	name, err := committedRecord(ctx, a.opt.Run, StepArchive, res, &stored)
+	if err != nil {
+		return nil, err
+	}
+	keep := map[string]bool{}
+	for _, f := range stored.Files {
+		keep[f.Key().Path] = true
+	}
+	_, err = sweep(ctx, a.dst, a.opt.Run, keep, a.stager.step)
+	return stored.result(res, name), err
+}
+
+// stage writes the rows that leave into data files of the archive.
+func (a *archiving) stage(ctx context.Context, set *leaving, base *deltaio.Snapshot) (*archiveRecord, error) {
+	bins := makeBins(set)
+	rec := &archiveRecord{Criteria: a.opt.Run.digest(), SourceID: set.snap.TableID(), Schema: set.content.schema.JSON()}
+	r := &rec.Result
+	r.Attempt, r.SourceVersion, r.RowsHeld = a.opt.Attempt, set.snap.Version(), set.held
+	var bytes int64
+	for _, b := range bins {
+		bytes += b.bytes
+	}
+	m := newMeter(a.src, "archive", len(bins), bytes)
+	staged := make([]stagedRecord, len(bins))
+	err := forEach(ctx, a.src, len(bins), func(ctx context.Context, i int) error {
+		var err error
+		if staged[i], err = a.bin(ctx, set, base, bins[i]); err != nil {
+			return fmt.Errorf("%s: archive into %s: %w", a.src.URL(), a.dst.URL(), err)
+		}
+		m.file(bins[i].rows, bins[i].bytes)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range staged {
+		var sources []archivedFile
+		if err := json.Unmarshal(s.Note, &sources); err != nil {
+			return nil, fmt.Errorf("staging record of %s: %w", a.dst.URL(), err)
+		}
+		for _, f := range sources {
+			r.Sum = r.Sum.Add(f.Sum)
+		}
+		rec.Sources = append(rec.Sources, sources...)
+		for _, f := range s.Files {
+			rec.Files = append(rec.Files, f.Add)
+			r.Rows += f.Rows
+			r.Files++
+			r.Bytes += f.Add.Size
+		}
+	}
+	if r.Rows != set.rows || r.Sum.Count != uint64(set.rows) {
+		return nil, fmt.Errorf("%s: staged %d rows (%s) of %d that leave %s", a.dst.URL(), r.Rows, r.Sum, set.rows, a.src.URL())
+	}
+	return rec, nil
+}
+
+// bin is a group of source files of one partition.
+type bin struct {
+	files       []*leavingFile
+	rows, bytes int64
+	partition   string
+}
+
+func makeBins(set *leaving) []*bin {
+	var out []*bin
+	open := map[string]*bin{}
+	for _, f := range set.files {
+		if f.rows == 0 {
+			continue
+		}
+		p := set.judge.parts.key(f.add)
+		b := open[p]
+		if b == nil || b.bytes+f.add.Size > binBytes {
+			b = &bin{partition: p}
+			open[p] = b
+			out = append(out, b)
+		}
+		b.files = append(b.files, f)
+		b.rows += f.rows
+		b.bytes += f.add.Size
+	}
+	return out
+}
+
+// bin stages one group, or finds it staged by an earlier call.
+func (a *archiving) bin(ctx context.Context, set *leaving, base *deltaio.Snapshot, b *bin) (stagedRecord, error) {
+	digest := a.binDigest(set, base, b)
+	if rec, ok, err := a.stager.reuse(ctx, a.dst.Store(), digest); err != nil || ok {
+		return rec, err
+	}
+	sources := make([]archivedFile, len(b.files))
+	rows := func(yield func(arrow.Record, error) bool) {
+		for i, f := range b.files {
+			if !a.file(ctx, set, f, &sources[i], yield) {
+				return
+			}
+		}
+	}
+	files, err := base.Stage(ctx, deltaio.StageOptions{Name: a.stager.fileName}, rows)
+	if err != nil {
+		return stagedRecord{}, err
+	}
+	rec := stagedRecord{Digest: digest, Done: true, Files: files}
+	for _, f := range files {
+		rec.Keys = append(rec.Keys, f.Key)
+	}
+	if rec.Note, err = json.Marshal(sources); err != nil {
+		return stagedRecord{}, err
+	}
+	if _, err = a.stager.tell(ctx, "", rec); err == nil {
+		a.stager.remember(rec)
+	}
+	return rec, err
+}
+
+func (a *archiving) binDigest(set *leaving, base *deltaio.Snapshot, b *bin) string {
+	h := sha256.New()
+	put(h, "archive", set.content.schema.JSON(), base.State().Metadata.SchemaString, a.opt.ID, a.opt.ArchivedAt.UTC().Format(time.RFC3339Nano))
+	for _, f := range b.files {
+		k := f.add.Key()
+		put(h, k.Path, k.DV, f.maskDigest())
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// file yields the leaving rows of one source file as the archive wants them, and
+// hashes exactly what it yields. false: stop.
+func (a *archiving) file(ctx context.Context, set *leaving, f *leavingFile, out *archivedFile, yield func(arrow.Record, error) bool) bool {
+	k := f.add.Key()
+	*out = archivedFile{Path: k.Path, DV: k.DV, Mask: f.maskDigest()}
+	file, err := set.snap.OpenFile(ctx, f.add)
+	if err != nil {
+		yield(nil, err)
+		return false
+	}
+	defer file.Close() // nothing was written
+	mask := f.mask
+	if mask == nil {
+		mask = file.Live()
+	}
+	for rec, err := range a.dressed(set, chosen(ctx, file, set.content.columns, mask), &out.Sum) {
+		if err != nil {
+			yield(nil, fmt.Errorf("%s: %w", f.add.Path, err))
+			return false
+		}
+		if !yield(rec, nil) {
+			return false
+		}
+	}
+	if f.expected != nil && f.all() && *f.expected != out.Sum {
+		yield(nil, &CorruptionError{File: f.add.Path, Got: out.Sum, Want: *f.expected})
+		return false
+	}
+	return true
+}
+
+// dressed hashes records and gives them the archive's column names and its two
+// columns.
+func (a *archiving) dressed(set *leaving, in iter.Seq2[arrow.Record, error], sum *rowhash.Sum) iter.Seq2[arrow.Record, error] {
+	hashed := func(yield func(arrow.Record, error) bool) {
+		for rec, err := range in {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			s, err := set.content.hasher.Sum(rec)
+			if err != nil {
+				rec.Release()
+				yield(nil, err)
+				return
+			}
+			*sum = sum.Add(s)
+			named := renameColumns(rec, a.fit.names)
+			rec.Release()
+			if !yield(named, nil) {
+				return
+			}
+		}
+	}
+	withRun := withConst(hashed, a.fit.names[RunIDColumn], arrow.BinaryTypes.String, a.opt.ID)
+	at := arrow.FixedWidthTypes.Timestamp_us
+	return withConst(withRun, a.fit.names[ArchivedAtColumn], at, a.opt.ArchivedAt.UnixMicro())
+}
+
+// renameColumns gives columns other names; those without an entry keep theirs.
+func renameColumns(rec arrow.Record, names map[string]string) arrow.Record {
+	fields := slices.Clone(rec.Schema().Fields())
+	for i := range fields {
+		if n, ok := names[fields[i].Name]; ok {
+			fields[i].Name = n
+		}
+	}
+	return array.NewRecord(arrow.NewSchema(fields, nil), rec.Columns(), rec.NumRows())
+}
+
+// commit adds the staged files and takes out what earlier attempts left.
+func (a *archiving) commit(ctx context.Context, now *deltaio.Snapshot, rec *archiveRecord) (deltaio.CommitResult, error) {
+	step := a.step
+	opt := deltaio.CommitOptions{
+		Operation: "WRITE", Parameters: map[string]any{"mode": "Append", "partitionBy": now.PartitionBy()},
+		Metrics: map[string]any{"numFiles": rec.Result.Files, "numOutputRows": rec.Result.Rows, "numOutputBytes": rec.Result.Bytes},
+		Step:    &step, BlindAppend: true,
+	}
+	var old *runRows
+	var err error
+	if v, _ := now.Txn(a.step.AppID); v%2 == 1 && v < step.Version {
+		if old, err = findRunRows(ctx, a.dst, now, a.opt.Run, StepArchive); err != nil {
+			return deltaio.CommitResult{}, err
+		}
+		opt.BlindAppend = false
+	}
+	rec.Result.FilesReplaced = old.files()
+	name, _, err := writeRecord(ctx, a.opt.Run, StepArchive, a.dst.Env().NewID(), rec)
+	if err != nil {
+		return deltaio.CommitResult{}, err
+	}
+	opt.Info = a.opt.Run.info(StepArchive, name)
+	return a.dst.Commit(ctx, now, opt, func(context.Context, *deltaio.Snapshot, int) ([]log.Action, error) {
+		actions := old.actions(a.dst.Env().Now().UnixMilli())
+		for _, f := range rec.Files {
+			actions = append(actions, log.Action{Add: f})
+		}
+		return actions, nil
+	})
+}

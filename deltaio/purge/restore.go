@@ -1,0 +1,386 @@
+package purge
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/lakewarden/lakewarden/deltaio"
+	"github.com/lakewarden/lakewarden/deltaio/expr"
+	"github.com/lakewarden/lakewarden/deltaio/internal/log"
+	"github.com/lakewarden/lakewarden/deltaio/rowhash"
+	"github.com/lakewarden/lakewarden/deltaio/schema"
+)
+
+// RestoreRows appends archived rows of a purge to the table they came from, with
+// the marker null. It refuses the whole restore when the table holds one of the
+// keys (without keys: one of the very rows). Columns that the table has lost
+// since refuse it as well; columns it has gained are null. The archive keeps its
+// rows.
+func RestoreRows(ctx context.Context, t, archive *deltaio.Table, opt RestoreOptions) (*RestoreResult, error) {
+	if err := opt.Run.check(); err != nil {
+		return nil, err
+	}
+	if !plainID.MatchString(opt.PurgeRunID) {
+		return nil, fmt.Errorf("purge: RestoreOptions.PurgeRunID is %q: give the purge's run id", opt.PurgeRunID)
+	}
+	r := &restoring{t: t, archive: archive, opt: opt, step: stepOf(opt.ID, StepRestore, 1)}
+	if res, err := r.before(ctx); res != nil || err != nil {
+		return res, err
+	}
+	var err error
+	if r.stager, err = newStager(ctx, t, opt.Run, StepRestore); err != nil {
+		return nil, err
+	}
+	res, err := replan(ctx, t, StepRestore, func(snap *deltaio.Snapshot) (deltaio.CommitResult, error) { return r.try(ctx, snap) })
+	if err != nil {
+		return nil, err
+	}
+	if r.answer != nil {
+		return r.answer, nil
+	}
+	if res.Outcome == deltaio.Fenced {
+		return &RestoreResult{Outcome: Fenced}, nil
+	}
+	var rec restoreRecord
+	name, err := committedRecord(ctx, opt.Run, StepRestore, res, &rec)
+	if err != nil {
+		return nil, err
+	}
+	keep := map[string]bool{}
+	for _, f := range rec.Files {
+		keep[f.Key().Path] = true
+	}
+	_, err = sweep(ctx, t, opt.Run, keep, StepRestore)
+	return rec.result(res, name), err
+}
+
+// restoreRecord is a restore in full.
+type restoreRecord struct {
+	Result     RestoreResult `json:"result"` // without Outcome and Version
+	PurgeRunID string        `json:"purge_run_id"`
+	Where      string        `json:"where,omitempty"`
+	Files      []*log.Add    `json:"files"`
+}
+
+func (rec *restoreRecord) result(res deltaio.CommitResult, name string) *RestoreResult {
+	out := rec.Result
+	out.Outcome, out.Version, out.Record = outcomeOf(res.Outcome), res.Version, name
+	return &out
+}
+
+// restoring is one call of RestoreRows.
+type restoring struct {
+	t, archive *deltaio.Table
+	opt        RestoreOptions
+	step       deltaio.Step
+	stager     *stager
+	answer     *RestoreResult // of a round that wrote nothing
+}
+
+func (r *restoring) before(ctx context.Context) (*RestoreResult, error) {
+	snap, err := r.t.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	switch v, _ := snap.Txn(r.step.AppID); {
+	case v < r.step.Version:
+		return nil, nil
+	case v > r.step.Version:
+		return &RestoreResult{Outcome: Fenced}, nil
+	}
+	var rec restoreRecord
+	res, name, _, err := done(ctx, r.t, r.opt.Run, r.step, &rec)
+	if err != nil {
+		return nil, err
+	}
+	return rec.result(res, name), nil
+}
+
+func (r *restoring) try(ctx context.Context, snap *deltaio.Snapshot) (deltaio.CommitResult, error) {
+	r.answer = nil
+	if err := snap.Check(deltaio.WantAppend); err != nil {
+		return deltaio.CommitResult{}, err
+	}
+	from, err := r.source(ctx, snap)
+	if err != nil {
+		return deltaio.CommitResult{}, err
+	}
+	rec := &restoreRecord{PurgeRunID: r.opt.PurgeRunID, Where: text(r.opt.Where)}
+	hit, err := r.collisions(ctx, snap, from, rec)
+	if err != nil {
+		return deltaio.CommitResult{}, err
+	}
+	switch {
+	case hit:
+		rec.Result.Outcome = KeysExist
+	case r.opt.DryRun || rec.Result.Rows == 0:
+		rec.Result.Outcome = Nothing
+	}
+	if rec.Result.Outcome != "" {
+		r.answer = &rec.Result
+		return deltaio.CommitResult{}, nil
+	}
+	if err := r.stage(ctx, snap, from, rec); err != nil {
+		return deltaio.CommitResult{}, err
+	}
+	return r.commit(ctx, snap, rec)
+}
+
+// restoreSource are the archived rows as the table wants them.
+type restoreSource struct {
+	snap    *deltaio.Snapshot
+	where   *expr.Expr
+	columns []string          // of the archive
+	names   map[string]string // the table's spelling of each
+	content *content          // over the table's columns, marker excluded
+}
+
+// source matches the archive's columns to the table's.
+func (r *restoring) source(ctx context.Context, snap *deltaio.Snapshot) (*restoreSource, error) {
+	archived, err := r.archive.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	mine, _, err := runPredicate(archived, r.opt.PurgeRunID)
+	if err != nil {
+		return nil, err
+	}
+	marker, err := markerIn(snap, r.opt.Column)
+	if err != nil {
+		return nil, &CriteriaError{Table: r.t.URL(), Part: "marker column", Err: err}
+	}
+	s := &restoreSource{snap: archived, where: mine, names: map[string]string{}, content: &content{schema: &schema.Struct{}}}
+	if r.opt.Where != nil {
+		s.where = expr.And(mine, r.opt.Where)
+	}
+	for _, f := range archived.Schema().Fields {
+		own, ok := snap.Schema().Field(f.Name)
+		switch {
+		case f.Name == RunIDColumn || f.Name == ArchivedAtColumn:
+			continue
+		case !ok:
+			return nil, &ArchiveError{Archive: r.archive.URL(), Source: r.t.URL(), Column: f.Name,
+				Reason: "the table no longer has it", Do: "add the column to the table, then restore"}
+		case !schema.Equal(own.Type, f.Type):
+			return nil, &ArchiveError{Archive: r.archive.URL(), Source: r.t.URL(), Column: f.Name,
+				Reason: fmt.Sprintf("it is %s in the archive and %s in the table", f.Type, own.Type), Do: "bring the types together, then restore"}
+		case own.Name == marker:
+			continue
+		}
+		s.columns = append(s.columns, f.Name)
+		s.names[f.Name] = own.Name
+	}
+	for _, f := range snap.Schema().Fields { // in the table's order
+		if slices.ContainsFunc(s.columns, func(c string) bool { return s.names[c] == f.Name }) {
+			s.content.schema.Fields = append(s.content.schema.Fields, f)
+			s.content.columns = append(s.content.columns, f.Name)
+		}
+	}
+	s.content.hasher = rowhash.New(s.content.schema)
+	return s, nil
+}
+
+// rows yields the archived rows under the table's names. The consumer releases
+// them.
+func (s *restoreSource) rows(ctx context.Context, ec expr.Context) iter.Seq2[arrow.Record, error] {
+	return func(yield func(arrow.Record, error) bool) {
+		opt := deltaio.ScanOptions{Columns: s.columns, Where: s.where, Context: ec}
+		for rec, err := range s.snap.Scan(ctx, opt) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			named := renameColumns(rec, s.names)
+			rec.Release()
+			if !yield(named, nil) {
+				return
+			}
+		}
+	}
+}
+
+// collisions counts the rows to restore and finds those that the table has.
+func (r *restoring) collisions(ctx context.Context, snap *deltaio.Snapshot, from *restoreSource, rec *restoreRecord) (bool, error) {
+	id, err := newIdentity(snap, from.content, r.opt.Keys)
+	if err != nil {
+		return false, &CriteriaError{Table: r.t.URL(), Part: "restore keys", Err: err}
+	}
+	for rows, err := range from.rows(ctx, r.opt.Context) {
+		if err != nil {
+			return false, fmt.Errorf("archive %s: %w", r.archive.URL(), err)
+		}
+		s, err := from.content.hasher.Sum(rows)
+		if err == nil {
+			err = id.collect(rows)
+		}
+		rows.Release()
+		if err != nil {
+			return false, fmt.Errorf("archive %s: %w", r.archive.URL(), err)
+		}
+		rec.Result.Sum = rec.Result.Sum.Add(s)
+	}
+	rec.Result.Rows = int64(rec.Result.Sum.Count)
+	if rec.Result.Rows == 0 {
+		return false, nil
+	}
+	if id.repeated(rec.Result.Rows) {
+		return false, &CriteriaError{Table: r.t.URL(), Part: "restore keys",
+			Err: fmt.Errorf("the archived rows hold %d different keys in %d rows: %v is no key", id.set.Len(), rec.Result.Rows, r.opt.Keys)}
+	}
+	examples := &hitRows{}
+	for rows, err := range snap.Scan(ctx, deltaio.ScanOptions{Columns: id.columns}) {
+		if err != nil {
+			return false, err
+		}
+		err = id.find(rows, examples)
+		rows.Release()
+		if err != nil {
+			return false, fmt.Errorf("%s: %w", r.t.URL(), err)
+		}
+	}
+	if examples.Rows == 0 {
+		return false, nil
+	}
+	rec.Result.Existing = examples.Rows
+	rec.Result.Examples, _, err = writeRecord(ctx, r.opt.Run, "keys-exist", r.t.Env().NewID(), examples)
+	return true, err
+}
+
+func (r *restoring) stage(ctx context.Context, snap *deltaio.Snapshot, from *restoreSource, rec *restoreRecord) error {
+	var sum rowhash.Sum
+	hashed := func(yield func(arrow.Record, error) bool) {
+		for rows, err := range from.rows(ctx, r.opt.Context) {
+			if err == nil {
+				var s rowhash.Sum
+				s, err = from.content.hasher.Sum(rows)
+				sum = sum.Add(s)
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(rows, nil) {
+				return
+			}
+		}
+	}
+	files, err := snap.Stage(ctx, deltaio.StageOptions{Name: r.stager.fileName}, hashed)
+	if err != nil {
+		return fmt.Errorf("restore into %s: %w", r.t.URL(), err)
+	}
+	staged := stagedRecord{Digest: maskDigest(nil) + r.t.Env().NewID() + r.opt.ID + "restore", Files: files, Done: true}
+	for _, f := range files {
+		staged.Keys = append(staged.Keys, f.Key)
+		rec.Files = append(rec.Files, f.Add)
+		rec.Result.Files++
+		rec.Result.Bytes += f.Add.Size
+	}
+	if _, err := r.stager.tell(ctx, "", staged); err != nil {
+		return err
+	}
+	if sum != rec.Result.Sum {
+		return fmt.Errorf("archive %s changed while it was read: restore again", r.archive.URL())
+	}
+	return nil
+}
+
+func (r *restoring) commit(ctx context.Context, snap *deltaio.Snapshot, rec *restoreRecord) (deltaio.CommitResult, error) {
+	name, _, err := writeRecord(ctx, r.opt.Run, StepRestore, r.t.Env().NewID(), rec)
+	if err != nil {
+		return deltaio.CommitResult{}, err
+	}
+	step := r.step
+	return r.t.Commit(ctx, snap, deltaio.CommitOptions{
+		Operation: "WRITE", Parameters: map[string]any{"mode": "Append", "partitionBy": snap.PartitionBy()},
+		Metrics: map[string]any{"numFiles": rec.Result.Files, "numOutputRows": rec.Result.Rows, "numOutputBytes": rec.Result.Bytes},
+		Step:    &step, Info: r.opt.Run.info(StepRestore, name), Want: deltaio.WantAppend,
+		// No row with one of the keys may come in between.
+		Reads: deltaio.ReadSet{All: true}, IsolationSerializable: true,
+	}, func(context.Context, *deltaio.Snapshot, int) ([]log.Action, error) {
+		var actions []log.Action
+		for _, f := range rec.Files {
+			actions = append(actions, log.Action{Add: f})
+		}
+		return actions, nil
+	})
+}
+
+// identity says when two rows are the same: by key columns, or as a whole.
+type identity struct {
+	set     *KeySet
+	columns []string
+	whole   *content // nil: by key
+}
+
+func newIdentity(snap *deltaio.Snapshot, c *content, keys []string) (*identity, error) {
+	if len(keys) == 0 {
+		return &identity{set: &KeySet{}, columns: c.columns, whole: c}, nil
+	}
+	set, err := newKeySet(snap.Schema(), keys)
+	if err != nil {
+		return nil, err
+	}
+	names, err := set.bind(snap.Schema())
+	return &identity{set: set, columns: names}, err
+}
+
+func (d *identity) collect(rec arrow.Record) error {
+	if d.whole == nil {
+		return d.set.collect(rec, d.columns)
+	}
+	return d.each(rec, func(_ int, k key128) error { d.set.add(k); return nil })
+}
+
+// repeated seals the set and says whether rows share a key.
+func (d *identity) repeated(rows int64) bool {
+	d.set.seal()
+	return d.whole == nil && int64(d.set.Len())+d.set.Nulls() != rows
+}
+
+func (d *identity) find(rec arrow.Record, out *hitRows) error {
+	return d.each(rec, func(i int, k key128) error {
+		if d.set.has(k) {
+			return out.add(rec, i)
+		}
+		return nil
+	})
+}
+
+// each visits the rows that have a key, with it.
+func (d *identity) each(rec arrow.Record, visit func(int, key128) error) error {
+	if d.whole != nil {
+		hashes, err := d.whole.hasher.Rows(rec)
+		if err != nil {
+			return err
+		}
+		for i, h := range hashes {
+			if err := visit(i, hashKey(h)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	reader, err := newKeyReader(rec, d.columns)
+	if err != nil {
+		return err
+	}
+	for i := range int(rec.NumRows()) {
+		if k, ok := reader.key(i); ok {
+			if err := visit(i, k); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func hashKey(h rowhash.Hash128) (k key128) {
+	for i := range 8 {
+		k[i], k[8+i] = byte(h.Hi>>(56-8*i)), byte(h.Lo>>(56-8*i))
+	}
+	return k
+}

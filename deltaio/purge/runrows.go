@@ -1,0 +1,130 @@
+package purge
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lakewarden/lakewarden/deltaio"
+	"github.com/lakewarden/lakewarden/deltaio/expr"
+	"github.com/lakewarden/lakewarden/deltaio/internal/log"
+	"github.com/lakewarden/lakewarden/deltaio/internal/pq"
+)
+
+// runRows are the rows of one run in an archive and how to take them out: whole
+// files where the run has them alone, rewritten ones where others moved the rows
+// together with foreign ones. A nil runRows is empty.
+type runRows struct {
+	dropped []*dropped
+	changes []*log.AddCDCFile
+	rows    int64
+}
+
+func (r *runRows) files() int {
+	if r == nil {
+		return 0
+	}
+	return len(r.dropped)
+}
+
+func (r *runRows) actions(now int64) []log.Action {
+	if r == nil {
+		return nil
+	}
+	var out []log.Action
+	for _, d := range r.dropped {
+		out = append(out, d.actions(now)...)
+	}
+	for _, c := range r.changes {
+		out = append(out, log.Action{CDC: c})
+	}
+	return out
+}
+
+// runPredicate is TRUE for the archived rows of a run.
+func runPredicate(snap *deltaio.Snapshot, runID string) (*expr.Expr, *expr.Bound, error) {
+	f, ok := snap.Schema().Field(RunIDColumn)
+	if !ok {
+		return nil, nil, fmt.Errorf("%s has no column %s: it is no archive", snap.Table().URL(), RunIDColumn)
+	}
+	x, err := expr.Parse(fmt.Sprintf("`%s` = '%s'", f.Name, runID)) // Run.check admits no quote
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := x.Bind(snap.Schema(), expr.Context{})
+	return x, b, err
+}
+
+// runFile is a file of the archive that holds rows of the run.
+type runFile struct {
+	add  *log.Add
+	rows *pq.Bitmap
+	n    int64
+}
+
+// findRunFiles looks where rows of the run lie now, whoever moved them.
+func findRunFiles(ctx context.Context, t *deltaio.Table, snap *deltaio.Snapshot, runID string) ([]runFile, error) {
+	_, bound, err := runPredicate(snap, runID)
+	if err != nil {
+		return nil, err
+	}
+	var candidates []*log.Add
+	for _, add := range snap.Files() {
+		if bound.Prune(snap.Ranges(add)) != expr.None {
+			candidates = append(candidates, add)
+		}
+	}
+	found := make([]runFile, len(candidates))
+	err = forEach(ctx, t, len(candidates), func(ctx context.Context, i int) error {
+		f, err := snap.OpenFile(ctx, candidates[i])
+		if err != nil {
+			return err
+		}
+		defer f.Close() // nothing was written
+		sel, err := f.Select(ctx, bound)
+		if err != nil {
+			return err
+		}
+		found[i] = runFile{add: candidates[i], rows: sel.True, n: int64(sel.True.Count())}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var out []runFile
+	for _, f := range found {
+		if f.n > 0 {
+			out = append(out, f)
+		}
+	}
+	return out, nil
+}
+
+// findRunRows prepares to take the run's rows out of the archive.
+func findRunRows(ctx context.Context, t *deltaio.Table, snap *deltaio.Snapshot, r Run, step string) (*runRows, error) {
+	files, err := findRunFiles(ctx, t, snap, r.ID)
+	if err != nil {
+		return nil, err
+	}
+	st, err := newStager(ctx, t, r, step+"-rest")
+	if err != nil {
+		return nil, err
+	}
+	w := &dropper{snap: snap, content: newContent(snap.Schema(), ""), stager: st}
+	out := &runRows{dropped: make([]*dropped, len(files))}
+	err = forEach(ctx, t, len(files), func(ctx context.Context, i int) error {
+		d, err := w.file(ctx, dropOrder{add: files[i].add, drop: files[i].rows})
+		if err != nil {
+			return fmt.Errorf("%s: take rows of run %s out of %s: %w", t.URL(), r.ID, files[i].add.Path, err)
+		}
+		out.dropped[i] = d
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range out.dropped {
+		out.rows += d.rows
+	}
+	out.changes, err = w.changes(ctx, out.dropped)
+	return out, err
+}
