@@ -102,7 +102,7 @@ func (f *File) newScanner(opt *Options) (*scanner, error) {
 	}
 	m := &matcher{opt: opt, old: f.old}
 	for i := range opt.Schema.Fields {
-		c, err := f.column(m, &opt.Schema.Fields[i], s.limit)
+		c, err := f.column(m, &opt.Schema.Fields[i])
 		if err != nil {
 			return nil, err
 		}
@@ -113,17 +113,13 @@ func (f *File) newScanner(opt *Options) (*scanner, error) {
 }
 
 // column builds a top-level column: a constant, or one of the file.
-func (f *File) column(m *matcher, field *schema.Field, rows int) (column, error) {
-	name := m.name(field)
-	if v, ok := m.opt.Partition[name]; ok {
-		value, err := ParsePartitionValue(field.Type, v)
-		if err != nil {
-			return nil, fmt.Errorf("partition column %s: %w", field.Name, err)
-		}
-		return newConstant(field, value, rows)
+func (f *File) column(m *matcher, field *schema.Field) (column, error) {
+	value, ok, err := m.constant(field)
+	if err != nil {
+		return nil, err
 	}
-	if v, ok := m.opt.Const[name]; ok {
-		return newConstant(field, v, rows)
+	if ok {
+		return newConstant(field, value)
 	}
 	if m.opt.ByFieldID && !f.hasFieldIDs() {
 		return nil, fmt.Errorf("%w: columns are mapped by id, and the file has no field ids", ErrUnsupported)

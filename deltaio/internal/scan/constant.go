@@ -19,7 +19,7 @@ type constant struct {
 	made  arrow.ArrayData // the longest made so far; shorter ones are slices
 }
 
-func newConstant(f *schema.Field, value any, rows int) (column, error) {
+func newConstant(f *schema.Field, value any) (column, error) {
 	dt, err := schema.ArrowType(f.Type)
 	if err != nil {
 		return nil, err

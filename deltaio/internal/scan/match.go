@@ -24,6 +24,20 @@ func (m *matcher) name(f *schema.Field) string {
 	return f.Name
 }
 
+// constant gives the value of a column that is the same in every row of the
+// file, and whether f is one.
+func (m *matcher) constant(f *schema.Field) (value any, ok bool, err error) {
+	name := m.name(f)
+	if v, ok := m.opt.Partition[name]; ok {
+		if value, err = ParsePartitionValue(f.Type, v); err != nil {
+			return nil, true, fmt.Errorf("partition column %s: %w", f.Name, err)
+		}
+		return value, true, nil
+	}
+	value, ok = m.opt.Const[name]
+	return value, ok, nil
+}
+
 // find gives the child of group that holds f; nil when the file lacks it.
 func (m *matcher) find(group *footer.Node, f *schema.Field) (*footer.Node, error) {
 	name := m.name(f)
