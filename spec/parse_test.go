@@ -95,6 +95,15 @@ func TestParse_reports_every_mistake_at_once(t *testing.T) {
 	require.Len(t, problems, 5)
 }
 
+func TestProblems_very_many_are_counted_not_listed(t *testing.T) {
+	t.Parallel()
+	_, err := Parse([]byte(strings.Repeat("k: 1\n", 500)))
+	var problems Problems
+	require.ErrorAs(t, err, &problems)
+	require.Len(t, problems, 500)
+	require.Regexp(t, `and 450 more$`, err.Error())
+}
+
 func TestCheck_mistakes_of_form_and_of_meaning_come_together_but_not_twice(t *testing.T) {
 	t.Parallel()
 	text := strings.Replace(Example(), "days: 365", "dayz: 365", 1) + "limits: {max_share_of_rows: 200%}\n"

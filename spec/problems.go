@@ -40,11 +40,19 @@ func (p Problem) String() string {
 // Problems are everything that is wrong with a document.
 type Problems []Problem
 
+// mostListed bounds the text of an error: who has more problems than this has
+// given another kind of file.
+const mostListed = 50
+
 // Error lists the problems, one a line.
 func (ps Problems) Error() string {
-	lines := make([]string, len(ps))
-	for i, p := range ps {
+	listed := ps[:min(len(ps), mostListed)]
+	lines := make([]string, len(listed))
+	for i, p := range listed {
 		lines[i] = p.String()
+	}
+	if more := len(ps) - len(listed); more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(lines, "\n")
 }
