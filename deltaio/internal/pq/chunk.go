@@ -255,6 +255,16 @@ func (c *chunkWriter) addCodes(codes []uint32) {
 	at := len(c.codes)
 	c.codes = grow(c.codes, len(codes))[:at+len(codes)]
 	out := c.codes[at:]
+	if c.source == nil { // codes of our own dictionary
+		for len(c.used)*64 < c.dict.n {
+			c.used = append(c.used, 0)
+		}
+		for i, code := range codes {
+			out[i] = code
+			c.used[code>>6] |= 1 << (code & 63)
+		}
+		return
+	}
 	for i, code := range codes {
 		n := c.remap[code]
 		if n == 0 {
