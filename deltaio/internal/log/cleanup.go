@@ -22,9 +22,9 @@ const day = 24 * time.Hour
 
 // CleanExpired deletes log files older than delta.logRetentionDuration that a
 // checkpoint replaces (PROTOCOL.md, "Metadata Cleanup"). The checkpoint is read
-// whole before anything is deleted; it, its commit and all that follows stay. An
-// age is the greater of what the file's time and those before it say, cut to
-// days. Where it fails half-way, what is left is a valid log.
+// whole before anything is deleted; it, its commit and all that follows stay. A
+// commit is as old as its file's time says, made to rise; the limit is cut to
+// midnight. Where it fails half-way, what is left is a valid log.
 func CleanExpired(ctx context.Context, s storage.Store, st *State, nowMillis int64) (Cleanup, error) {
 	if why := st.keepsLog(); why != "" {
 		return Cleanup{Skipped: why}, nil
@@ -157,8 +157,7 @@ func deleteSidecars(ctx context.Context, s storage.Store, limit int64, out *Clea
 	return deleteAll(ctx, s, doomed, out)
 }
 
-// usedSidecars names the sidecars of every checkpoint in the log, of incomplete
-// ones too.
+// usedSidecars names the sidecars of every checkpoint in the log.
 func usedSidecars(ctx context.Context, s storage.Store) (map[string]bool, error) {
 	l, err := list(ctx, s, 0)
 	if err != nil {
