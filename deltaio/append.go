@@ -2,6 +2,7 @@ package deltaio
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -99,10 +100,13 @@ func (s *Snapshot) partitionBy() []string { return append([]string{}, s.partitio
 
 // discardUncommitted deletes staged files whose commit certainly did not happen.
 func (t *Table) discardUncommitted(ctx context.Context, files []*StagedFile, res CommitResult, err error) {
+	var uncertain *UncertainError
 	switch {
-	case isConflict(err) || err == nil && res.Outcome == Fenced || err == nil && res.Outcome == NothingToDo:
+	case errors.As(err, &uncertain):
+		// The commit may stand.
+	case err != nil || res.Outcome == Fenced || res.Outcome == NothingToDo:
 		t.Discard(ctx, files)
-	case err == nil && res.Outcome == AlreadyDone && res.Actions != nil:
+	case res.Outcome == AlreadyDone && res.Actions != nil:
 		// An earlier attempt of the step has committed; it may have used names of
 		// ours only if it was us.
 		mine := map[string]bool{}

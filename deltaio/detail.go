@@ -90,9 +90,9 @@ func (s *Snapshot) countFiles(d *TableDetail) {
 
 // unquoted shows a JSON string without quotes, all else as it is.
 func unquoted(raw jsonRaw) string {
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
-		return s
+	var s *string
+	if json.Unmarshal(raw, &s) == nil && s != nil {
+		return *s
 	}
 	return string(raw)
 }

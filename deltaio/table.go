@@ -117,11 +117,31 @@ func (t *Table) SnapshotAsOf(ctx context.Context, at time.Time) (*Snapshot, erro
 // wrap adds the table's address and the sentinels of this package.
 func (t *Table) wrap(err error) error {
 	var gone *log.VersionError
+	var foreign *log.ProtocolError
 	switch {
+	case errors.As(err, &foreign):
+		return t.refuseLog(foreign)
 	case errors.Is(err, log.ErrNoTable):
 		return fmt.Errorf("%s: %w", t.URL(), ErrNotATable)
 	case errors.As(err, &gone), errors.Is(err, log.ErrTimeBeforeFirst):
 		return fmt.Errorf("%s: %w: %w", t.URL(), ErrNoVersion, err)
 	}
 	return fmt.Errorf("%s: %w", t.URL(), err)
+}
+
+// refuseLog says in the gate's words that the log itself must not be read.
+func (t *Table) refuseLog(e *log.ProtocolError) error {
+	out := &UnsupportedError{
+		Table: t.URL(), Feature: e.Feature, Want: WantRead, Why: e.Reason,
+		Do: "upgrade lakewarden, or use the engine that raised the protocol",
+	}
+	if out.Feature == "" {
+		out.Feature = "protocol"
+		out.Why = fmt.Sprintf("reader version %d: %s", e.MinReaderVersion, e.Reason)
+	} else if f := featureNamed(e.Feature); f != nil && f.read != nil {
+		if a := f.read(nil); a != nil { // the row of such a feature looks at nothing
+			out.Why, out.Do = a.why, a.do
+		}
+	}
+	return out
 }

@@ -49,10 +49,15 @@ func (v *vacuum) flush(ctx context.Context, batch []candidate) error {
 	for _, c := range there {
 		if v.eligible(c) {
 			todo = append(todo, c)
-			v.found(c)
 		} else {
 			v.res.KeptReferenced++
 		}
+	}
+	if err := v.announce(ctx, todo); err != nil {
+		return err
+	}
+	for _, c := range todo {
+		v.found(c)
 	}
 	if v.opt.DryRun {
 		return nil
@@ -64,7 +69,19 @@ func (v *vacuum) flush(ctx context.Context, batch []candidate) error {
 		return err
 	}
 	v.t.env.Progress(Progress{Phase: "vacuum", FilesDone: int(v.res.Deleted + v.res.Absent + v.res.Pending), BytesDone: v.res.BytesDeleted})
-	v.cur.Listing, v.cur.After = last.unknown, last.key
+	v.cur.Listing, v.cur.After, v.cur.Deleting = last.unknown, last.key, nil
+	return v.save(ctx, v.cur)
+}
+
+// announce records what is about to be deleted, before its first deletion.
+func (v *vacuum) announce(ctx context.Context, todo []candidate) error {
+	if len(todo) == 0 {
+		return nil
+	}
+	v.cur.Deleting = make([]PendingFile, len(todo))
+	for i, c := range todo {
+		v.cur.Deleting[i] = PendingFile{Key: c.key, Size: c.size}
+	}
 	return v.save(ctx, v.cur)
 }
 

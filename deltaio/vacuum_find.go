@@ -25,10 +25,13 @@ type candidate struct {
 type vacuumCursor struct {
 	TableID string `json:"tableId"`
 	// Listing: the tombstones are done. After is the last key judged in the phase.
-	Listing bool         `json:"listing"`
-	After   string       `json:"after"`
-	Done    bool         `json:"done"`
-	Result  VacuumResult `json:"result"`
+	Listing bool   `json:"listing"`
+	After   string `json:"after"`
+	// Deleting are files that existed when their deletion began: of those that
+	// are gone when the run is resumed, this run was the one to delete them.
+	Deleting []PendingFile `json:"deleting,omitempty"`
+	Done     bool          `json:"done"`
+	Result   VacuumResult  `json:"result"`
 }
 
 const vacuumCursorName = "vacuum/cursor.json"
@@ -55,7 +58,24 @@ func (v *vacuum) resume(ctx context.Context) error {
 	floor := v.res.Floor
 	v.cur, v.res = c, c.Result
 	v.res.Resumed, v.res.Floor = true, floor
-	return nil
+	return v.settle(ctx)
+}
+
+// settle counts what the batch that was under way had deleted already. What is
+// still there is found again, since the cursor lies before it.
+func (v *vacuum) settle(ctx context.Context) error {
+	for _, f := range v.cur.Deleting {
+		_, err := v.t.store.Stat(ctx, f.Key)
+		switch {
+		case isNotExist(err):
+			v.found(candidate{key: f.Key, size: f.Size})
+			v.count(fate{candidate: candidate{key: f.Key, size: f.Size}})
+		case err != nil:
+			return fmt.Errorf("%s: vacuum: %w", v.t.URL(), err)
+		}
+	}
+	v.cur.Deleting = nil
+	return v.save(ctx, v.cur)
 }
 
 // save records how far the run is.
