@@ -1,0 +1,256 @@
+package expr
+
+import (
+	"strings"
+)
+
+// fields are what a text gave, by pattern letter.
+type fields struct {
+	set    [128]bool
+	val    [128]int64
+	micros int64
+	zone   bool
+	offset int64
+}
+
+func (f *fields) put(letter byte, v int64) bool {
+	if f.set[letter] && f.val[letter] != v {
+		return false
+	}
+	f.set[letter], f.val[letter] = true, v
+	return true
+}
+
+// parse reads all of s. It gives wall-clock microseconds, and the offset where
+// the pattern has one.
+func (p *datePattern) parse(s string) (timeText, bool) {
+	var f fields
+	rest, ok := parseItems(p.items, s, &f)
+	if !ok || rest != "" {
+		return timeText{}, false
+	}
+	return f.resolve()
+}
+
+func parseItems(items []patternItem, s string, f *fields) (rest string, ok bool) {
+	for i := range items {
+		it := &items[i]
+		switch {
+		case it.section != nil:
+			saved := *f
+			if after, ok := parseItems(it.section, s, f); ok {
+				s = after
+			} else {
+				*f = saved
+			}
+			continue
+		case it.field == 0:
+			if len(s) < len(it.text) || !strings.EqualFold(s[:len(it.text)], it.text) {
+				return "", false
+			}
+			s = s[len(it.text):]
+			continue
+		}
+		if s, ok = it.parse(s, f); !ok {
+			return "", false
+		}
+	}
+	return s, true
+}
+
+func (it *patternItem) parse(s string, f *fields) (rest string, ok bool) {
+	switch {
+	case it.field == 'S':
+		_, n := leadingDigits(s, it.max)
+		n = min(n, it.max)
+		if n < it.min {
+			return "", false
+		}
+		f.micros, _ = parseFraction(s[:n])
+		return s[n:], f.put('S', f.micros)
+	case it.field == 'a':
+		for v, text := range []string{"AM", "PM"} {
+			if len(s) >= 2 && strings.EqualFold(s[:2], text) {
+				return s[2:], f.put('a', int64(v))
+			}
+		}
+		return "", false
+	case it.field == 'M' && it.min > 2:
+		return parseMonthName(s, f, it.min == 4)
+	case strings.IndexByte("XxZ", it.field) >= 0:
+		return it.parseOffset(s, f)
+	}
+	return it.parseNumber(s, f)
+}
+
+// parseNumber reads digits as NumberPrinterParser does in strict mode.
+func (it *patternItem) parseNumber(s string, f *fields) (rest string, ok bool) {
+	sign, signed := int64(1), false
+	if it.padded && s != "" && (s[0] == '+' || s[0] == '-') {
+		signed = true
+		if s[0] == '-' {
+			sign = -1
+		}
+		s = s[1:]
+	} else if it.field == 'y' && !it.padded && strings.HasPrefix(s, "-") {
+		sign, s = -1, s[1:]
+	}
+	n := 0
+	for n < len(s) && n < it.max+it.reserve && isDigit(s[n]) {
+		n++
+	}
+	if it.reserve > 0 {
+		n = min(max(it.min, n-it.reserve), n)
+	}
+	if n < it.min || n > 18 {
+		return "", false
+	}
+	v, _ := leadingDigits(s[:n], n)
+	if it.padded && (signed && sign > 0 && n <= it.min || !signed && n > it.min) {
+		return "", false
+	}
+	if it.field == 'Y' {
+		return s[n:], f.put('y', 2000+v)
+	}
+	return s[n:], f.put(it.field, sign*v)
+}
+
+var monthNames = []string{"January", "February", "March", "April", "May", "June", "July",
+	"August", "September", "October", "November", "December"}
+
+func parseMonthName(s string, f *fields, full bool) (rest string, ok bool) {
+	for i, name := range monthNames {
+		if !full {
+			name = name[:3]
+		}
+		if len(s) >= len(name) && strings.EqualFold(s[:len(name)], name) {
+			return s[len(name):], f.put('M', int64(i+1))
+		}
+	}
+	return "", false
+}
+
+// parseOffset reads X (Z for zero), x and Z in their widths: +hh[mm], +hhmm,
+// +hh:mm, +hhmm[ss], +hh:mm[:ss].
+func (it *patternItem) parseOffset(s string, f *fields) (rest string, ok bool) {
+	f.zone = true
+	if it.field == 'X' || it.field == 'Z' && it.min == 5 {
+		if strings.HasPrefix(s, "Z") || strings.HasPrefix(s, "z") {
+			return s[1:], f.put('X', 0)
+		}
+	}
+	if s == "" || s[0] != '+' && s[0] != '-' {
+		return "", false
+	}
+	width := it.min
+	if it.field == 'Z' && width < 4 {
+		width = 2
+	}
+	sign := int64(1)
+	if s[0] == '-' {
+		sign = -1
+	}
+	s = s[1:]
+	colon := width == 3 || width == 5
+	var total int64
+	for i, unit := range []int64{3600, 60, 1} {
+		must := i == 0 || i == 1 && width > 1
+		if i == 2 && width < 4 {
+			break
+		}
+		part := s
+		if i > 0 && colon {
+			if !strings.HasPrefix(part, ":") {
+				if must {
+					return "", false
+				}
+				break
+			}
+			part = part[1:]
+		}
+		v, n := leadingDigits(part[:min(2, len(part))], 2)
+		if n < 2 {
+			if must {
+				return "", false
+			}
+			break
+		}
+		if i > 0 && v > 59 {
+			return "", false
+		}
+		total += v * unit
+		s = part[2:]
+	}
+	f.offset = sign * total
+	return s, total <= maxOffset && f.put('X', f.offset)
+}
+
+// resolve makes a timestamp of the fields: a missing year is 1970, other
+// missing fields are their least (DateTimeFormatterHelper.toLocalDate, toLocalTime).
+func (f *fields) resolve() (timeText, bool) {
+	get := func(letter byte, other int64) int64 {
+		if f.set[letter] {
+			return f.val[letter]
+		}
+		return other
+	}
+	y := get('y', 1970)
+	if y > 300_000 || y < -300_000 {
+		return timeText{}, false
+	}
+	m, d := get('M', 1), get('d', 1)
+	if f.set['D'] {
+		leap := int64(daysInMonth(y, 2) - 28)
+		if f.val['D'] < 1 || f.val['D'] > 365+leap {
+			return timeText{}, false
+		}
+		cy, cm, cd := civil(dayCount(y, 1, 1) + f.val['D'] - 1)
+		if cy != y || f.set['M'] && int64(cm) != m || f.set['d'] && int64(cd) != d {
+			return timeText{}, false
+		}
+		m, d = int64(cm), int64(cd)
+	}
+	day, ok := validDay(y, int(min(m, 99)), int(min(d, 99)))
+	hour, okHour := f.hour()
+	minute, second := get('m', 0), get('s', 0)
+	if !ok || !okHour || minute > 59 || second > 59 {
+		return timeText{}, false
+	}
+	t := timeText{hasZone: f.zone, offset: f.offset}
+	t.wall = int64(day)*microsPerDay + (hour*3600+minute*60+second)*microsPerSecond + f.micros
+	return t, true
+}
+
+// hour joins H, k, and h or K with a; without a the half of the day is the
+// first.
+func (f *fields) hour() (int64, bool) {
+	hour, known := int64(0), false
+	put := func(v int64) bool {
+		if known && v != hour {
+			return false
+		}
+		hour, known = v, true
+		return true
+	}
+	for _, c := range []struct {
+		letter       byte
+		lo, hi, base int64
+		half         bool
+	}{{'H', 0, 23, 24, false}, {'k', 1, 24, 24, false}, {'h', 1, 12, 12, true}, {'K', 0, 11, 12, true}} {
+		if !f.set[c.letter] {
+			continue
+		}
+		v := f.val[c.letter]
+		if v < c.lo || v > c.hi {
+			return 0, false
+		}
+		v %= c.base
+		if c.half && f.set['a'] {
+			v += 12 * f.val['a']
+		}
+		if !put(v) {
+			return 0, false
+		}
+	}
+	return hour, true
+}
