@@ -9,7 +9,6 @@ import (
 	"github.com/lakewarden/lakewarden/deltaio"
 	"github.com/lakewarden/lakewarden/deltaio/internal/log"
 	"github.com/lakewarden/lakewarden/deltaio/rowhash"
-	"github.com/lakewarden/lakewarden/deltaio/schema"
 )
 
 // DeleteMarked removes the rows whose archived copies were verified, and clears
@@ -196,11 +195,7 @@ func (d *deleting) compare(ctx context.Context, set *leaving, rec *deleteRecord)
 	if d.archive == nil {
 		return true, nil
 	}
-	archived, err := schema.Parse(d.archive.Schema)
-	if err != nil {
-		return false, fmt.Errorf("record %s: %w", d.opt.Archive, err)
-	}
-	if uint64(set.rows) != d.archive.Result.Sum.Count || !schema.Equal(archived, set.content.schema) {
+	if uint64(set.rows) != d.archive.Result.Sum.Count || !set.content.covers(d.archive.Schema) {
 		return false, nil
 	}
 	known := map[archivedFile]rowhash.Sum{}
@@ -209,7 +204,7 @@ func (d *deleting) compare(ctx context.Context, set *leaving, rec *deleteRecord)
 	}
 	sums := make([]rowhash.Sum, len(set.files))
 	m := newMeter(d.t, "delete: compare", len(set.files), 0)
-	err = forEach(ctx, d.t, len(set.files), func(ctx context.Context, i int) error {
+	err := forEach(ctx, d.t, len(set.files), func(ctx context.Context, i int) error {
 		f := set.files[i]
 		k := f.add.Key()
 		sum, ok := known[archivedFile{Path: k.Path, DV: k.DV, Mask: f.maskDigest()}]

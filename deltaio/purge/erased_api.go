@@ -11,6 +11,8 @@ type ProveOptions struct {
 	// Canary is the key of an object that is known to exist: a listing that does
 	// not show it proves nothing. "": the newest commit of the log.
 	Canary string
+	// Retention dates what is left. 0: the table's own.
+	Retention time.Duration
 	// ScanLive counts live rows that meet the criteria (rows that arrived after
 	// the plan). It reads the predicate columns of files that may hold some.
 	ScanLive bool

@@ -230,7 +230,7 @@ func (m *marking) stageAll(ctx context.Context, snap *deltaio.Snapshot, files []
 	if err != nil {
 		return nil, err
 	}
-	rec := &markRecord{Criteria: m.run.digest(), Changes: slices.Concat(changes...)}
+	rec := &markRecord{Criteria: m.run.digest(), Schema: w.content.schema.JSON(), Changes: slices.Concat(changes...)}
 	for _, f := range marked {
 		if f != nil {
 			rec.take(*f)

@@ -69,6 +69,7 @@ func (f planFile) key() deltaio.FileKey { return deltaio.FileKey{Path: f.Path, D
 // markRecord is a mark in full.
 type markRecord struct {
 	Criteria string            `json:"criteria"`
+	Schema   string            `json:"schema"` // without the marker: what the sums cover
 	Result   MarkResult        `json:"result"` // without Outcome, Version, VersionBefore
 	Files    []markedFile      `json:"files"`
 	Changes  []*log.AddCDCFile `json:"changes,omitempty"`

@@ -2,6 +2,8 @@ package purge
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"iter"
 	"slices"
@@ -272,7 +274,9 @@ func (r *restoring) stage(ctx context.Context, snap *deltaio.Snapshot, from *res
 	if err != nil {
 		return fmt.Errorf("restore into %s: %w", r.t.URL(), err)
 	}
-	staged := stagedRecord{Digest: maskDigest(nil) + r.t.Env().NewID() + r.opt.ID + "restore", Files: files, Done: true}
+	// Not used again: what the archive and the table hold may differ next time.
+	h := sha256.Sum256([]byte("restore " + r.t.Env().NewID()))
+	staged := stagedRecord{Digest: hex.EncodeToString(h[:]), Files: files, Done: true}
 	for _, f := range files {
 		staged.Keys = append(staged.Keys, f.Key)
 		rec.Files = append(rec.Files, f.Add)

@@ -36,6 +36,12 @@ func newContent(s *schema.Struct, marker string) *content {
 	return c
 }
 
+// covers says whether sums recorded over a schema may be compared with ours.
+func (c *content) covers(schemaJSON string) bool {
+	s, err := schema.Parse(schemaJSON)
+	return err == nil && schema.Equal(s, c.schema) // a schema that does not parse is none of ours
+}
+
 // sum hashes the live rows of a file that are in mask (nil: all live ones), and
 // those that are not.
 func (c *content) sum(ctx context.Context, f *deltaio.DataFile, mask *pq.Bitmap, rest bool) (in, out rowhash.Sum, err error) {

@@ -197,16 +197,26 @@ func (u *unmarking) repair(ctx context.Context, w *dropper, before, rec *unmarkR
 		if err != nil {
 			return err
 		}
-		if sum, err := w.content.fileSum(ctx, w.snap, staged[0].Add); err != nil || sum != f.Sum {
-			if err == nil {
-				err = &CorruptionError{File: staged[0].Key, Got: sum, Want: f.Sum}
-			}
+		if err := u.same(ctx, w, f.Marked, staged[0].Add); err != nil {
 			return err
 		}
 		rec.Added = append(rec.Added, staged[0].Add)
 		rec.Result.FilesRewritten++
 	}
 	return nil
+}
+
+// same reads a rewritten file back and compares it with its source.
+func (u *unmarking) same(ctx context.Context, w *dropper, from, to *log.Add) error {
+	want, err := w.content.fileSum(ctx, w.snap, from)
+	if err != nil {
+		return err
+	}
+	got, err := w.content.fileSum(ctx, w.snap, to)
+	if err == nil && got != want {
+		err = &CorruptionError{File: to.Path, Got: got, Want: want}
+	}
+	return err
 }
 
 func containsOriginal(list []markedFile, f markedFile) bool {
