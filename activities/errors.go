@@ -56,6 +56,7 @@ func classify(err error) (kind string, retry bool) {
 		invalid     *deltaio.InvalidActionsError
 		flags       *purge.FlagsError
 		archive     *purge.ArchiveError
+		criteria    *purge.CriteriaError
 		syntax      *expr.SyntaxError
 		bind        *expr.BindError
 	)
@@ -64,7 +65,7 @@ func classify(err error) (kind string, retry bool) {
 		return ErrorUnsupported, false
 	case errors.As(err, &conflict):
 		return ErrorConflict, true
-	case errors.As(err, &flags), errors.As(err, &archive), errors.As(err, &syntax), errors.As(err, &bind),
+	case errors.As(err, &flags), errors.As(err, &archive), errors.As(err, &criteria), errors.As(err, &syntax), errors.As(err, &bind),
 		errors.Is(err, lake.ErrNoRoot), errors.Is(err, deltaio.ErrNotATable):
 		return ErrorRefused, false
 	case errors.As(err, &constraint), errors.As(err, &invalid), errors.Is(err, evidence.ErrDigest), errors.Is(err, storage.ErrInvalidKey):

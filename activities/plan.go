@@ -138,7 +138,12 @@ func (a *Activities) criteria(ctx context.Context, p *frozenPlan, env deltaio.En
 			return purge.Criteria{}, err
 		}
 	}
-	return c, nil
+	restored, err := a.restoreHolds(ctx, p.Policy.Table, env)
+	if err != nil {
+		return purge.Criteria{}, err
+	}
+	c.HoldKeys, err = purge.Union(c.HoldKeys, restored)
+	return c, err
 }
 
 // matchKeys reads the keys to purge at the version that was planned.

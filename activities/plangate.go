@@ -41,7 +41,7 @@ func (p *planner) freezeCriteria(ctx context.Context) error {
 		return nil
 	}
 	p.checkKeyFiles()
-	c, err := p.a.criteria(ctx, &p.plan, p.env)
+	_, err = p.a.criteria(ctx, &p.plan, p.env)
 	if kind, retry := classify(err); err != nil && !retry {
 		p.refuse("criteria", "Mend the criteria or the hold.", "%v (%s)", err, kind)
 		return nil
@@ -50,19 +50,6 @@ func (p *planner) freezeCriteria(ctx context.Context) error {
 		return err
 	}
 	p.out.Criteria, p.out.Hold = describe(p.plan.Match, p.in.Policy.Criteria.Keys), describeHold(p.plan.Hold, p.in.Policy.Hold)
-	return p.checkKeyColumns(c)
-}
-
-// checkKeyColumns sees early whether sets of keys fit the table's columns.
-func (p *planner) checkKeyColumns(c purge.Criteria) error {
-	for _, k := range []*purge.KeySet{c.MatchKeys, c.HoldKeys} {
-		if k == nil {
-			continue
-		}
-		if err := k.Check(p.snap.Schema()); err != nil {
-			p.refuse("keys", "Mend the key columns.", "%v", err)
-		}
-	}
 	return nil
 }
 
@@ -264,8 +251,13 @@ func (p *planner) count(ctx context.Context) error {
 	}
 	counts, err := purge.PlanPurge(ctx, p.table, purge.PlanOptions{Run: run, ClosedRuns: closed})
 	var flags *purge.FlagsError
-	if errors.As(err, &flags) {
+	var criteria *purge.CriteriaError
+	switch {
+	case errors.As(err, &flags):
 		p.refuse("foreign_flags", "Find out who flagged them; clear the flags, or name another marker column.", "%v", err)
+		return nil
+	case errors.As(err, &criteria):
+		p.refuse("criteria", "Mend the criteria, the hold or the marker column.", "%v", err)
 		return nil
 	}
 	if err != nil {

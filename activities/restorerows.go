@@ -2,18 +2,12 @@ package activities
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"iter"
 	"time"
-
-	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/lakewarden/lakewarden/deltaio"
 	"github.com/lakewarden/lakewarden/deltaio/expr"
 	"github.com/lakewarden/lakewarden/deltaio/purge"
 	"github.com/lakewarden/lakewarden/internal/auditlog"
-	"github.com/lakewarden/lakewarden/internal/evidence"
 	"github.com/lakewarden/lakewarden/spec"
 )
 
@@ -96,6 +90,12 @@ func (a *Activities) RestoreRows(ctx context.Context, in RestoreRowsInput) (*Res
 	}
 	if !found.Completed || found.ArchiveTable == "" {
 		return nil, refused("run %s has no archived rows: its last status is %s", in.Request.RunID, found.Status)
+	}
+	if len(in.Request.Keys) == 0 && !in.Request.DryRun {
+		return nil, refused("keys are needed: the columns that identify a row, by which the next purge is held off the restored rows")
+	}
+	if in.Request.HoldTable != "" && in.Request.HoldTable != holdsTable {
+		return nil, refused("hold_table %s: purges read restored rows' holds from %s only", in.Request.HoldTable, holdsTable)
 	}
 	r, err := a.restore(ctx, in, found, env)
 	return r, fail(ctx, err)

@@ -76,15 +76,19 @@ func (p *purge) run(ctx workflow.Context) (PurgeResult, error) {
 
 // purge is one run.
 type purge struct {
-	policy        spec.RetentionPolicy
-	status        Status
-	gate          gate
-	caller        activities.Caller
-	now           time.Time
-	retry         int // operator retries asked for
-	attrs         bool
-	cleanup       []compensation
+	policy  spec.RetentionPolicy
+	status  Status
+	gate    gate
+	caller  activities.Caller
+	now     time.Time // the run's frozen clock
+	retry   int       // operator retries asked for
+	told    int       // notifications so far
+	attrs   bool      // the namespace has our search attributes
+	cleanup []compensation
+
 	deleteStarted bool
+	deletedAt     time.Time
+	erase         bool // rows were deleted, and their erasure is to be proved
 }
 
 // newPurge draws the run's identity and clock and registers the handlers, before

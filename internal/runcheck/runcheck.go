@@ -1,0 +1,293 @@
+// Package runcheck checks what a run left behind (table, archive, audit, run
+// folder) against what it said, without Temporal. It reads only, and it reads
+// everything again: no figure is taken from the run's own word.
+package runcheck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lakewarden/lakewarden/deltaio"
+	"github.com/lakewarden/lakewarden/deltaio/expr"
+	"github.com/lakewarden/lakewarden/internal/auditlog"
+	"github.com/lakewarden/lakewarden/internal/calendar"
+	"github.com/lakewarden/lakewarden/internal/evidence"
+	"github.com/lakewarden/lakewarden/internal/lake"
+)
+
+// Check is one question and its answer.
+type Check struct {
+	Name   string `json:"name"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"`
+}
+
+// Report is everything that was checked about a run.
+type Report struct {
+	RunID  string  `json:"run_id"`
+	Table  string  `json:"table"`
+	Status string  `json:"status"` // newest status in the audit
+	OK     bool    `json:"ok"`
+	Checks []Check `json:"checks"`
+	// Due is what remains to be done, and when.
+	Due []string `json:"due,omitempty"`
+}
+
+// checker holds what the checks share.
+type checker struct {
+	lake   *lake.Lake
+	env    deltaio.Env
+	rows   []evidence.AuditRow // of this run, oldest first
+	report Report
+}
+
+// Verify checks a run by the rows of its audit table.
+func Verify(ctx context.Context, l *lake.Lake, env deltaio.Env, auditTable, runID string) (*Report, error) {
+	store, err := l.Table(ctx, auditTable)
+	if err != nil {
+		return nil, err
+	}
+	all, err := auditlog.New(store, env).Rows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := &checker{lake: l, env: env, report: Report{RunID: runID}}
+	for _, r := range all {
+		if r.RunID == runID {
+			c.rows = append(c.rows, r)
+		}
+	}
+	if len(c.rows) == 0 {
+		return nil, fmt.Errorf("run %s is not in %s; lakewarden audit list shows the runs", runID, auditTable)
+	}
+	newest := c.newest()
+	c.report.Table, c.report.Status = newest.TargetTable, newest.Status
+	c.chain(all)
+	if err := c.check(ctx); err != nil {
+		return nil, err
+	}
+	c.report.OK = true
+	for _, k := range c.report.Checks {
+		c.report.OK = c.report.OK && k.OK
+	}
+	return &c.report, nil
+}
+
+func (c *checker) add(ok bool, name, format string, args ...any) {
+	c.report.Checks = append(c.report.Checks, Check{Name: name, OK: ok, Detail: fmt.Sprintf(format, args...)})
+}
+
+func (c *checker) newest() evidence.AuditRow {
+	out := c.rows[0]
+	for _, r := range c.rows {
+		if r.ExecTime.After(out.ExecTime) {
+			out = r
+		}
+	}
+	return out
+}
+
+// of gives the run's row of a status.
+func (c *checker) of(status string) *evidence.AuditRow {
+	for i := range c.rows {
+		if c.rows[i].Status == status {
+			return &c.rows[i]
+		}
+	}
+	return nil
+}
+
+func (c *checker) chain(all []evidence.AuditRow) {
+	r := evidence.Verify(all, c.newest().RowHash)
+	detail := fmt.Sprintf("%d rows, head %s", r.Sealed, r.Head)
+	if !r.OK() {
+		detail = fmt.Sprintf("%d findings, such as %v", len(r.Findings), r.Findings[0])
+	}
+	c.add(r.OK(), "the audit chain is whole and holds this run", "%s", detail)
+}
+
+func (c *checker) check(ctx context.Context) error {
+	done := c.of(evidence.StatusCompleted)
+	if done == nil {
+		return c.untouched(ctx)
+	}
+	c.counts(*done)
+	if err := c.archive(ctx, *done); err != nil {
+		return err
+	}
+	if err := c.flags(ctx); err != nil {
+		return err
+	}
+	return c.before(ctx, *done)
+}
+
+// counts compares the audit row's own figures.
+func (c *checker) counts(r evidence.AuditRow) {
+	known := r.RowsMarked != nil && r.RowsDeleted != nil && (r.ArchiveTable == "" || r.RowsArchived != nil)
+	agree := known && *r.RowsMarked >= *r.RowsDeleted && (r.ArchiveTable == "" || *r.RowsArchived == *r.RowsDeleted)
+	if known && r.RowsReleased != nil {
+		agree = agree && *r.RowsMarked == *r.RowsDeleted+*r.RowsReleased
+	}
+	c.add(agree, "rows marked, archived and deleted agree in the audit", "marked %s, archived %s, deleted %s, released %s",
+		number(r.RowsMarked), number(r.RowsArchived), number(r.RowsDeleted), number(r.RowsReleased))
+}
+
+// archive counts the run's rows in the archive, by reading them.
+func (c *checker) archive(ctx context.Context, r evidence.AuditRow) error {
+	if r.ArchiveTable == "" || r.RowsDeleted == nil {
+		return nil
+	}
+	snap, err := c.snapshot(ctx, r.ArchiveTable)
+	if errors.Is(err, deltaio.ErrNotATable) && *r.RowsDeleted == 0 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	id := calendar.QuoteString(c.report.RunID)
+	total, err := count(ctx, snap, "run_id = "+id)
+	if err != nil {
+		return err
+	}
+	stamped, err := count(ctx, snap, "run_id = "+id+" AND archived_at IS NOT NULL")
+	if err != nil {
+		return err
+	}
+	if back := c.of(evidence.StatusRestored); back != nil {
+		c.report.Due = append(c.report.Due, "rows of this run were restored on "+back.ExecTime.UTC().Format(time.DateOnly)+"; the archive keeps its copies")
+	}
+	c.add(total == *r.RowsDeleted && stamped == total, "the archive holds exactly the purged rows, with run_id and archived_at",
+		"%d rows in %s, %d of them stamped, %d deleted", total, r.ArchiveTable, stamped, *r.RowsDeleted)
+	return nil
+}
+
+// flags looks for rows that still carry a flag.
+func (c *checker) flags(ctx context.Context) error {
+	column, err := c.marker(ctx)
+	if err != nil || column == "" {
+		return err
+	}
+	snap, err := c.snapshot(ctx, c.report.Table)
+	if err != nil {
+		return err
+	}
+	if _, ok := snap.Schema().Field(column); !ok {
+		c.add(true, "no row of the table carries the flag", "there is no column %s", column)
+		return nil
+	}
+	n, err := count(ctx, snap, calendar.QuoteColumn(column)+" = TRUE")
+	if err != nil {
+		return err
+	}
+	c.add(n == 0, "no row of the table carries the flag", "%d rows with %s in version %d", n, column, snap.Version())
+	return nil
+}
+
+// before looks whether the version before the purge can still be read. After an
+// erasure it must not be.
+func (c *checker) before(ctx context.Context, r evidence.AuditRow) error {
+	if r.VersionBefore == nil || (r.RowsDeleted != nil && *r.RowsDeleted == 0) {
+		return nil
+	}
+	erased := c.of(evidence.StatusErased)
+	t, err := c.open(ctx, c.report.Table)
+	if err != nil {
+		return err
+	}
+	missing, version, err := missingFiles(ctx, t, *r.VersionBefore)
+	if err != nil {
+		missing = -1
+	}
+	switch {
+	case erased != nil:
+		c.add(missing != 0, "the files of the version before are erased", "erased on %s; %d files of version %d are gone", erased.ExecTime.UTC().Format(time.DateOnly), missing, *r.VersionBefore)
+	case err != nil:
+		c.add(false, "the version before is still readable", "%v", err)
+	default:
+		c.add(missing == 0, "the version before is still readable", "version %d, %d files missing", version, missing)
+	}
+	if due := c.newestDue(); erased == nil && due != nil {
+		c.report.Due = append(c.report.Due, "physical erasure of the purged files, on "+due.UTC().Format(time.RFC3339))
+	}
+	return nil
+}
+
+func (c *checker) newestDue() (due *time.Time) {
+	for _, r := range c.rows {
+		if r.ErasureDue != nil && (due == nil || r.ErasureDue.After(*due)) {
+			due = r.ErasureDue
+		}
+	}
+	return due
+}
+
+// untouched checks a run that deleted nothing: it must have left nothing.
+func (c *checker) untouched(ctx context.Context) error {
+	for _, r := range c.rows {
+		if r.ArchiveTable == "" {
+			continue
+		}
+		snap, err := c.snapshot(ctx, r.ArchiveTable)
+		if errors.Is(err, deltaio.ErrNotATable) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		n, err := count(ctx, snap, "run_id = "+calendar.QuoteString(c.report.RunID))
+		if err != nil {
+			return err
+		}
+		c.add(n == 0, "the archive holds no row of this run", "%d rows in %s", n, r.ArchiveTable)
+		break
+	}
+	if c.report.Status == evidence.StatusRefused || c.report.Status == evidence.StatusDryRun {
+		return nil
+	}
+	return c.flags(ctx)
+}
+
+func (c *checker) open(ctx context.Context, name string) (*deltaio.Table, error) {
+	store, err := c.lake.Table(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	t, err := deltaio.Open(ctx, store, c.env)
+	if err != nil {
+		return nil, fmt.Errorf("table %s: %w", name, err)
+	}
+	return t, nil
+}
+
+func (c *checker) snapshot(ctx context.Context, name string) (*deltaio.Snapshot, error) {
+	t, err := c.open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return t.Snapshot(ctx)
+}
+
+// count counts the rows for which the predicate is TRUE, by reading them.
+func count(ctx context.Context, snap *deltaio.Snapshot, where string) (n int64, err error) {
+	x, err := expr.Parse(where)
+	if err != nil {
+		return 0, err
+	}
+	for rec, err := range snap.Scan(ctx, deltaio.ScanOptions{Columns: x.Columns(), Where: x, Context: expr.Context{Zone: time.UTC}}) {
+		if err != nil {
+			return 0, err
+		}
+		n += rec.NumRows()
+		rec.Release()
+	}
+	return n, nil
+}
+
+func number(n *int64) string {
+	if n == nil {
+		return "unknown"
+	}
+	return fmt.Sprint(*n)
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"go.temporal.io/sdk/client"
+
+	"github.com/lakewarden/lakewarden/workflows"
+)
+
+// decideCommand is approve or reject.
+func (a *app) decideCommand(update string) *cobra.Command {
+	var d workflows.Decision
+	short := map[string]string{
+		workflows.UpdateApprove: "Let a purge that waits for approval go on",
+		workflows.UpdateReject:  "Stop a purge that waits for approval, and undo it",
+	}[update]
+	c := &cobra.Command{
+		Use: update + " TABLE", Short: short, Args: cobra.ExactArgs(1),
+		Example: fmt.Sprintf("  lakewarden %s bronze.vendas --by dpo --digest 1f0e9d8c7b6a5f4e", update),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, _, err := a.dial(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer cl.Close()
+			id := workflowID(args[0])
+			h, err := cl.UpdateWorkflow(cmd.Context(), client.UpdateWorkflowOptions{
+				WorkflowID: id, UpdateName: update, WaitForStage: client.WorkflowUpdateStageCompleted, Args: []any{d},
+			})
+			if err != nil {
+				return fmt.Errorf("%s %s: %w", update, id, err)
+			}
+			var state workflows.Approval
+			if err := h.Get(cmd.Context(), &state); err != nil {
+				return fmt.Errorf("%s %s: %w", update, id, err)
+			}
+			return a.print(state, func(w io.Writer) { fmt.Fprintf(w, "%s by %s: %d rows\n", state.State, state.By, state.Rows) })
+		},
+	}
+	c.Flags().StringVar(&d.By, "by", me(), "who decides")
+	c.Flags().StringVar(&d.Digest, "digest", "", "digest that the status shows: it binds the decision to what you saw")
+	c.Flags().StringVar(&d.Reason, "reason", "", "why, for the audit")
+	cobra.CheckErr(c.MarkFlagRequired("digest"))
+	return c
+}
+
+func (a *app) retryCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "retry TABLE", Short: "Try again what holds a purge after its delete", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, _, err := a.dial(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer cl.Close()
+			h, err := cl.UpdateWorkflow(cmd.Context(), client.UpdateWorkflowOptions{
+				WorkflowID: workflowID(args[0]), UpdateName: workflows.UpdateRetry, WaitForStage: client.WorkflowUpdateStageCompleted,
+				Args: []any{workflows.RetryRequest{By: me()}},
+			})
+			if err != nil {
+				return err
+			}
+			var said string
+			if err := h.Get(cmd.Context(), &said); err != nil {
+				return err
+			}
+			return a.print(map[string]string{"answer": said}, func(w io.Writer) { fmt.Fprintln(w, said) })
+		},
+	}
+}
+
+func (a *app) cancelCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "cancel TABLE", Short: "Cancel a purge; what it did before its delete is undone", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, _, err := a.dial(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer cl.Close()
+			id := workflowID(args[0])
+			if err := cl.CancelWorkflow(cmd.Context(), id, ""); err != nil {
+				return fmt.Errorf("cancel %s: %w", id, err)
+			}
+			return a.print(map[string]string{"cancel_requested": id}, func(w io.Writer) {
+				fmt.Fprintf(w, "cancel requested; see how it ends: lakewarden status %s\n", args[0])
+			})
+		},
+	}
+}

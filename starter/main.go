@@ -1,0 +1,29 @@
+// Command lakewarden is the command line for people: it starts purges, answers
+// approvals, watches runs, and reads audit, evidence and tables without Temporal.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	_ "time/tzdata" // policies name time zones; the host may know none
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	a := newApp(os.Stdout, os.Stderr)
+	err := a.root().ExecuteContext(ctx)
+	var quiet quietError
+	switch {
+	case err == nil:
+		return
+	case errors.As(err, &quiet): // the answer has been printed
+	default:
+		fmt.Fprintln(os.Stderr, "lakewarden:", err)
+	}
+	os.Exit(1)
+}

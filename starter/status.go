@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"go.temporal.io/sdk/client"
+
+	"github.com/lakewarden/lakewarden/workflows"
+)
+
+func (a *app) statusCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "status TABLE", Short: "Show the state of a table's newest purge, and the next command", Args: cobra.ExactArgs(1),
+		Long: "Show the state of the newest purge of a table, or of a workflow by its ID (purge:bronze.vendas, erasure:RUN_ID).",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, _, err := a.dial(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer cl.Close()
+			s, err := queryStatus(cmd.Context(), cl, workflowID(args[0]), "")
+			if err != nil {
+				return err
+			}
+			return a.print(s, func(w io.Writer) { fmt.Fprintln(w, s.Markdown()) })
+		},
+	}
+}
+
+func queryStatus(ctx context.Context, cl client.Client, id, runID string) (workflows.Status, error) {
+	var s workflows.Status
+	v, err := cl.QueryWorkflow(ctx, id, runID, workflows.QueryStatus)
+	if err != nil {
+		return s, fmt.Errorf("status of %s: %w", id, err)
+	}
+	if err := v.Get(&s); err != nil {
+		return s, fmt.Errorf("status of %s: %w", id, err)
+	}
+	return s, nil
+}

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+	"golang.org/x/term"
+
+	"github.com/lakewarden/lakewarden/activities"
+	"github.com/lakewarden/lakewarden/workflows"
+)
+
+// pollEvery is how often a watched run is looked at.
+const pollEvery = 400 * time.Millisecond
+
+func (a *app) watchCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "watch TABLE", Short: "Follow a purge until it ends; the exit code is its outcome", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, _, err := a.dial(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer cl.Close()
+			return a.watch(cmd.Context(), cl, workflowID(args[0]), "")
+		},
+	}
+}
+
+// watch shows a run's stages and progress until it ends, then its result.
+func (a *app) watch(ctx context.Context, cl client.Client, id, runID string) error {
+	done := make(chan error, 1)
+	var result workflows.PurgeResult
+	go func() { done <- cl.GetWorkflow(ctx, id, runID).Get(ctx, &result) }()
+	v := &view{w: a.err, tty: isTerminal(a.err)}
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-done:
+			v.close()
+			return a.finish(result, err)
+		case <-tick.C:
+			v.show(ctx, cl, id, runID)
+		}
+	}
+}
+
+// finish prints a run's result and turns its outcome into an exit code.
+func (a *app) finish(r workflows.PurgeResult, err error) error {
+	var app *temporal.ApplicationError
+	if errors.As(err, &app) && app.HasDetails() {
+		_ = app.Details(&r) // a failure without our details is still reported below
+	}
+	var cancelled *temporal.CanceledError
+	if errors.As(err, &cancelled) && cancelled.HasDetails() {
+		_ = cancelled.Details(&r)
+	}
+	if r.Outcome == "" && err != nil {
+		return err
+	}
+	if perr := a.print(r, func(w io.Writer) { printResult(w, r) }); perr != nil {
+		return perr
+	}
+	if err != nil || r.Outcome == workflows.OutcomeSkipped {
+		return quietError{r.Outcome}
+	}
+	return nil
+}
+
+func printResult(w io.Writer, r workflows.PurgeResult) {
+	fmt.Fprintf(w, "%s: %s\n", r.Table, r.Outcome)
+	if r.Message != "" {
+		fmt.Fprintf(w, "  %s\n", r.Message)
+	}
+	if r.RunID == "" {
+		return
+	}
+	fmt.Fprintf(w, "  run           %s\n", r.RunID)
+	if r.Cutoff != "" {
+		fmt.Fprintf(w, "  cutoff        %s\n", r.Cutoff)
+	}
+	fmt.Fprintf(w, "  rows          marked %s, archived %s, deleted %s, held %s, released %s, undated %s\n", number(r.RowsMarked),
+		number(r.RowsArchived), number(r.RowsDeleted), number(r.RowsHeld), number(r.RowsReleased), number(r.RowsUndated))
+	if r.ArchiveTable != "" {
+		fmt.Fprintf(w, "  archive       %s\n", r.ArchiveTable)
+	}
+	if r.AuditHead != "" {
+		fmt.Fprintf(w, "  audit         %s, head %s\n", r.AuditTable, r.AuditHead)
+	}
+	if r.ErasureDue != nil {
+		fmt.Fprintf(w, "  erasure due   %s, proved by workflow %s\n", r.ErasureDue.UTC().Format(time.RFC3339), r.ErasureID)
+	}
+}
+
+func number(n *int64) string {
+	if n == nil {
+		return "unknown"
+	}
+	return fmt.Sprint(*n)
+}
+
+// view draws stages as lines and the running activity as a bar.
+type view struct {
+	w     io.Writer
+	tty   bool
+	stage string
+	bar   *progressbar.ProgressBar
+	phase string
+}
+
+func (v *view) show(ctx context.Context, cl client.Client, id, runID string) {
+	s, err := queryStatus(ctx, cl, id, runID)
+	if err != nil {
+		return // no worker yet, or just ended: the next look tells
+	}
+	if s.Stage != v.stage {
+		v.close()
+		v.stage = s.Stage
+		fmt.Fprintf(v.w, "%s  %s\n", s.Since.UTC().Format("15:04:05"), stageLine(s))
+	}
+	if v.tty {
+		v.progress(heartbeat(ctx, cl, id, runID))
+	}
+}
+
+func stageLine(s workflows.Status) string {
+	if s.Stage == workflows.StageApproval && s.Approval != nil {
+		return fmt.Sprintf("waiting for approval of %d rows until %s\n          %s", s.Approval.Rows, s.Approval.Deadline.UTC().Format(time.RFC3339), s.Next)
+	}
+	if s.Next != "" {
+		return s.Stage + ": " + s.Error + "\n          " + s.Next
+	}
+	return s.Stage
+}
+
+// heartbeat reads what the running activity last reported.
+func heartbeat(ctx context.Context, cl client.Client, id, runID string) (p activities.Progress) {
+	d, err := cl.DescribeWorkflowExecution(ctx, id, runID)
+	if err != nil {
+		return p
+	}
+	for _, act := range d.GetPendingActivities() {
+		if h := act.GetHeartbeatDetails(); h != nil {
+			if converter.GetDefaultDataConverter().FromPayloads(h, &p) == nil && p.FilesTotal > 0 {
+				return p
+			}
+		}
+	}
+	return activities.Progress{}
+}
+
+func (v *view) progress(p activities.Progress) {
+	if p.FilesTotal == 0 {
+		return
+	}
+	if v.bar == nil || v.phase != p.Phase {
+		v.close()
+		v.phase = p.Phase
+		v.bar = progressbar.NewOptions(p.FilesTotal, progressbar.OptionSetWriter(v.w), progressbar.OptionSetDescription("          "+p.Phase),
+			progressbar.OptionShowCount(), progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish())
+	}
+	_ = v.bar.Set(p.FilesDone) // a bar that cannot be drawn is no reason to stop watching
+}
+
+func (v *view) close() {
+	if v.bar != nil {
+		_ = v.bar.Clear()
+		v.bar = nil
+	}
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
