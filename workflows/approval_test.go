@@ -19,31 +19,52 @@ func askedPolicy() spec.RetentionPolicy {
 	return p
 }
 
-// decide sends an update and gives its rejection, nil when accepted.
-func decide(env *testsuite.TestWorkflowEnvironment, name string, d workflows.Decision) (rejected error) {
+// answer is how an update was taken; it is filled in by the next workflow task.
+type answer struct {
+	accepted bool
+	rejected error
+}
+
+func decide(env *testsuite.TestWorkflowEnvironment, name string, d workflows.Decision) *answer {
+	a := &answer{}
 	env.UpdateWorkflow(name, name+d.By+d.Digest, &testsuite.TestUpdateCallback{
-		OnReject: func(err error) { rejected = err }, OnAccept: func() {}, OnComplete: func(any, error) {},
+		OnReject: func(err error) { a.rejected = err }, OnAccept: func() { a.accepted = true }, OnComplete: func(any, error) {},
 	}, d)
-	return rejected
+	return a
 }
 
 func TestApproval_only_an_allowed_approver_with_the_digest_that_was_shown_lets_the_purge_go_on(t *testing.T) {
 	t.Parallel()
 	f := newFake(5)
 	env := newEnv(t, f, "bronze.vendas")
+	refused := map[string]*answer{}
+	var allowed *answer
 	env.RegisterDelayedCallback(func() {
 		s := status(t, env)
 		require.Equal(t, workflows.StageApproval, s.Stage)
 		require.Contains(t, s.Next, s.Approval.Digest)
 		digest := s.Approval.Digest
-		require.ErrorContains(t, decide(env, workflows.UpdateApprove, workflows.Decision{By: "eve", Digest: digest}), "not an approver")
-		require.ErrorContains(t, decide(env, workflows.UpdateApprove, workflows.Decision{By: "ana", Digest: digest}), "asked for this purge")
-		require.ErrorContains(t, decide(env, workflows.UpdateApprove, workflows.Decision{By: "dpo", Digest: "old"}), "read the status again")
-		require.ErrorContains(t, decide(env, workflows.UpdateApprove, workflows.Decision{Digest: digest}), `"by"`)
-		require.NoError(t, decide(env, workflows.UpdateApprove, workflows.Decision{By: "dpo", Digest: digest}))
+		for want, d := range map[string]workflows.Decision{
+			"not an approver":       {By: "eve", Digest: digest},
+			"asked for this purge":  {By: "ana", Digest: digest},
+			"read the status again": {By: "dpo", Digest: "old"},
+			`"by"`:                  {Digest: digest},
+		} {
+			refused[want] = decide(env, workflows.UpdateApprove, d)
+		}
 	}, time.Hour)
+	env.RegisterDelayedCallback(func() {
+		require.Equal(t, workflows.StageApproval, status(t, env).Stage, "nothing went on")
+		allowed = decide(env, workflows.UpdateApprove, workflows.Decision{By: "dpo", Digest: status(t, env).Approval.Digest})
+	}, 2*time.Hour)
 	env.ExecuteWorkflow(workflows.PurgeTable, askedPolicy())
 	require.NoError(t, env.GetWorkflowError())
+	require.Len(t, refused, 4)
+	for want, a := range refused {
+		require.False(t, a.accepted, want)
+		require.ErrorContains(t, a.rejected, want)
+	}
+	require.True(t, allowed.accepted)
 	require.Equal(t, "dpo", f.audit[0].ApprovedBy)
 	require.Equal(t, "claimed", f.audit[0].ApprovalIdentity)
 }
@@ -53,7 +74,7 @@ func TestApproval_rejected_undoes_and_fails_as_rejected(t *testing.T) {
 	f := newFake(5)
 	env := newEnv(t, f, "bronze.vendas")
 	env.RegisterDelayedCallback(func() {
-		require.NoError(t, decide(env, workflows.UpdateReject, workflows.Decision{By: "dpo", Digest: status(t, env).Approval.Digest, Reason: "audit season"}))
+		decide(env, workflows.UpdateReject, workflows.Decision{By: "dpo", Digest: status(t, env).Approval.Digest, Reason: "audit season"})
 	}, time.Hour)
 	env.ExecuteWorkflow(workflows.PurgeTable, askedPolicy())
 	app := appError(t, env.GetWorkflowError())
@@ -86,7 +107,7 @@ func TestApproval_more_rows_than_approved_asks_again_with_another_digest(t *test
 	approve := func() {
 		a := status(t, env).Approval
 		digests = append(digests, a.Digest)
-		require.NoError(t, decide(env, workflows.UpdateApprove, workflows.Decision{By: "dpo", Digest: a.Digest}))
+		decide(env, workflows.UpdateApprove, workflows.Decision{By: "dpo", Digest: a.Digest})
 	}
 	env.RegisterDelayedCallback(approve, time.Hour)
 	env.RegisterDelayedCallback(approve, 2*time.Hour)
