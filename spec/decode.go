@@ -2,6 +2,7 @@ package spec
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"regexp"
 	"strconv"
@@ -129,7 +130,7 @@ func (d *decoder) scalar(n *node, v reflect.Value, path string, optional bool) {
 		v.SetInt(i)
 	case reflect.Float64:
 		f, err := strconv.ParseFloat(n.text, 64)
-		if n.kind != kindNumber || err != nil || f != f || f-f != 0 {
+		if n.kind != kindNumber || err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
 			d.mismatch(n, path, "a number")
 			return
 		}

@@ -22,7 +22,7 @@ type Cutoff struct {
 // Of computes the cutoff of an age at the time now in the zone, which is the
 // loaded o.Timezone. o has its defaults and passed validation.
 func Of(o spec.OlderThan, now time.Time, zone *time.Location) (Cutoff, error) {
-	if zone == nil || zone == time.Local {
+	if zone == nil || zone.String() == "Local" {
 		return Cutoff{}, errors.New("cutoff: no time zone; load the policy's by its name")
 	}
 	if now.IsZero() {
