@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"testing"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -137,6 +136,8 @@ type world struct {
 	folders *storage.Memory
 	table   *deltaio.Table
 	zone    *time.Location
+
+	inProcess *process // nil: one that never dies
 }
 
 type setup struct {
@@ -182,7 +183,7 @@ func (w *world) env() deltaio.Env {
 // run is a purge run with the usual criteria.
 func (w *world) run(id string) purge.Run {
 	return purge.Run{
-		ID: id, Journal: folder{storage.Sub(w.folders, id)}, Column: flagColumn,
+		ID: id, Journal: w.folderOf(id), Column: flagColumn,
 		Criteria: purge.Criteria{
 			Match: expr.MustParse(olderThan), Undated: expr.MustParse(noDate),
 			Context: expr.Context{Now: start, Zone: w.zone},
@@ -515,5 +516,3 @@ func objects(t tb, s storage.Store) []string {
 	}
 	return out
 }
-
-var _ = testing.Short

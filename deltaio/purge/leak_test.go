@@ -44,3 +44,15 @@ func pages(t tb, raw []byte) []byte {
 	}
 	return out
 }
+
+// emptyParquet is a file of the fixture's columns without rows.
+func emptyParquet(t tb) []byte {
+	var buf bytes.Buffer
+	w := parquet.NewGenericWriter[struct {
+		ID     *int64   `parquet:"id"`
+		Name   *string  `parquet:"name"`
+		Amount *float64 `parquet:"amount"`
+	}](&buf)
+	require.NoError(t, w.Close())
+	return buf.Bytes()
+}
