@@ -22,7 +22,7 @@ import (
 	"github.com/lakewarden/lakewarden/deltaio/storage"
 )
 
-func appendRows(t testing.TB, table *deltaio.Table, opt deltaio.AppendOptions, rows ...row) *deltaio.AppendResult {
+func appendRows(t tb, table *deltaio.Table, opt deltaio.AppendOptions, rows ...row) *deltaio.AppendResult {
 	t.Helper()
 	res, err := deltaio.Append(context.Background(), table, opt, once(batch(t, rows...)))
 	require.NoError(t, err)

@@ -148,3 +148,9 @@ func exists(t *testing.T, s storage.Store, key string) bool {
 	}
 	return err == nil
 }
+
+// tb is what helpers need of a test, a rapid one included.
+type tb interface {
+	require.TestingT
+	Helper()
+}

@@ -1,16 +1,21 @@
 package deltaio
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 
+	"github.com/lakewarden/lakewarden/deltaio/expr"
+	"github.com/lakewarden/lakewarden/deltaio/internal/scan"
 	"github.com/lakewarden/lakewarden/deltaio/schema"
 )
 
@@ -26,114 +31,209 @@ func (s *Snapshot) splitByPartition(rec arrow.Record) ([]partitionRows, error) {
 	if len(s.partition) == 0 {
 		return []partitionRows{{values: map[string]*string{}, runs: []run{{0, n}}}}, nil
 	}
-	render := make([]func(int) (*string, error), len(s.partition))
-	for i, name := range s.partition {
+	p := partitioner{physical: s.physicalPartition(), at: map[string]int{}}
+	for _, name := range s.partition {
 		f, _ := s.schema.Field(name)
-		render[i] = partitionText(f, rec.Column(rec.Schema().FieldIndices(f.Name)[0]))
+		p.fields = append(p.fields, f)
+		p.cols = append(p.cols, rec.Column(rec.Schema().FieldIndices(f.Name)[0]))
 	}
-	physical := s.physicalPartition()
-	at := map[string]int{}
-	var out []partitionRows
-	var id strings.Builder
-	last, lastKey := -1, ""
+	group := 0
 	for row := range n {
-		id.Reset()
-		vals := make([]*string, len(render))
-		for i, r := range render {
-			v, err := r(row)
-			if err != nil {
-				return nil, fmt.Errorf("partition column %s: row %d: %w", s.partition[i], row, err)
+		if row == 0 || !p.likeBefore(row) {
+			var err error
+			if group, err = p.group(row); err != nil {
+				return nil, fmt.Errorf("row %d: %w", row, err)
 			}
-			if vals[i] = v; v != nil {
-				id.WriteString(strconv.Quote(*v))
-			}
-			id.WriteByte(',')
 		}
-		g := last
-		if key := id.String(); last < 0 || key != lastKey {
-			var known bool
-			if g, known = at[key]; !known {
-				g = len(out)
-				at[key] = g
-				values := make(map[string]*string, len(vals))
-				for i, v := range vals {
-					values[physical[i]] = v
-				}
-				out = append(out, partitionRows{values: values})
-			}
-			last, lastKey = g, key
-		}
-		p := &out[g]
-		if k := len(p.runs); k > 0 && p.runs[k-1].hi == row {
-			p.runs[k-1].hi++
+		g := &p.out[group]
+		if k := len(g.runs); k > 0 && g.runs[k-1].hi == row {
+			g.runs[k-1].hi++
 		} else {
-			p.runs = append(p.runs, run{row, row + 1})
+			g.runs = append(g.runs, run{row, row + 1})
 		}
 	}
-	return out, nil
+	return p.out, nil
 }
 
-// partitionText renders partition values as the protocol writes them. An empty
-// string (or binary) is refused: the log would read it back as null.
-func partitionText(f *schema.Field, col arrow.Array) func(int) (*string, error) {
-	text := partitionValueText(f.Type, col)
-	return func(row int) (*string, error) {
-		if col.IsNull(row) {
-			return nil, nil
+type partitioner struct {
+	fields   []*schema.Field
+	physical []string
+	cols     []arrow.Array
+	at       map[string]int // values to index of out
+	out      []partitionRows
+}
+
+// likeBefore says cheaply, and maybe wrongly no, that a row has the partition
+// values of the one before it: sorted input costs next to nothing.
+func (p *partitioner) likeBefore(row int) bool {
+	for _, c := range p.cols {
+		if c.IsNull(row) != c.IsNull(row-1) {
+			return false
 		}
-		s, err := text(row)
-		if err == nil && s == "" {
-			err = fmt.Errorf("the empty string cannot be a partition value: Delta reads it back as null")
+		if c.IsNull(row) {
+			continue
 		}
-		return &s, err
+		switch c := c.(type) {
+		case *array.String:
+			if c.Value(row) != c.Value(row-1) {
+				return false
+			}
+		case *array.Date32:
+			if c.Value(row) != c.Value(row-1) {
+				return false
+			}
+		case *array.Int32:
+			if c.Value(row) != c.Value(row-1) {
+				return false
+			}
+		case *array.Int64:
+			if c.Value(row) != c.Value(row-1) {
+				return false
+			}
+		default:
+			return false
+		}
 	}
+	return true
 }
 
-func partitionValueText(t schema.Type, col arrow.Array) func(int) (string, error) {
+// group finds the partition of a row, or opens it.
+func (p *partitioner) group(row int) (int, error) {
+	vals := make([]*string, len(p.cols))
+	var id strings.Builder
+	for i, c := range p.cols {
+		v, err := partitionText(p.fields[i].Type, c, row)
+		if err != nil {
+			return 0, fmt.Errorf("partition column %s: %w", p.fields[i].Name, err)
+		}
+		if vals[i] = v; v != nil {
+			id.WriteString(strconv.Quote(*v))
+		}
+		id.WriteByte(',')
+	}
+	if g, ok := p.at[id.String()]; ok {
+		return g, nil
+	}
+	values := make(map[string]*string, len(vals))
+	for i, v := range vals {
+		values[p.physical[i]] = v
+	}
+	p.at[id.String()] = len(p.out)
+	p.out = append(p.out, partitionRows{values: values})
+	return len(p.out) - 1, nil
+}
+
+// partitionText writes a partition value as the protocol does; nil for null. A
+// value that the log would give back differently is refused: the empty string
+// (Delta reads it as null), text that is no UTF-8.
+func partitionText(t schema.Type, col arrow.Array, row int) (*string, error) {
+	if col.IsNull(row) {
+		return nil, nil
+	}
+	v, err := goValue(t, col, row)
+	if err != nil {
+		return nil, err
+	}
+	text := renderPartition(t, v)
+	if text == "" {
+		return nil, errors.New("the empty string cannot be a partition value: Delta reads it back as null")
+	}
+	if !utf8.ValidString(text) {
+		return nil, fmt.Errorf("%q is no UTF-8, and the log holds nothing else", text)
+	}
+	back, err := scan.ParsePartitionValue(t, &text)
+	if err != nil {
+		return nil, err
+	}
+	if !sameValue(v, back) {
+		return nil, fmt.Errorf("%s is no partition value that can be read back", text)
+	}
+	return &text, nil
+}
+
+func sameValue(a, b any) bool {
+	switch x := a.(type) {
+	case []byte:
+		y, ok := b.([]byte)
+		return ok && bytes.Equal(x, y)
+	case float64:
+		y, ok := b.(float64)
+		return ok && (math.Float64bits(x) == math.Float64bits(y) || math.IsNaN(x) && math.IsNaN(y))
+	}
+	return a == b
+}
+
+// goValue takes a value out of an array, in the Go types of package expr.
+func goValue(t schema.Type, col arrow.Array, row int) (any, error) {
 	switch c := col.(type) {
-	case *array.Int8, *array.Int16, *array.Int32, *array.Int64, *array.Boolean, *array.String:
-		return func(row int) (string, error) { return col.ValueStr(row), nil }
-	case *array.Binary:
-		return func(row int) (string, error) { return binaryText(c.Value(row)) }
+	case *array.Boolean:
+		return c.Value(row), nil
+	case *array.Int8:
+		return int64(c.Value(row)), nil
+	case *array.Int16:
+		return int64(c.Value(row)), nil
+	case *array.Int32:
+		return int64(c.Value(row)), nil
+	case *array.Int64:
+		return c.Value(row), nil
 	case *array.Float32:
-		return func(row int) (string, error) { return floatText(float64(c.Value(row)), 32), nil }
+		return float64(c.Value(row)), nil
 	case *array.Float64:
-		return func(row int) (string, error) { return floatText(c.Value(row), 64), nil }
+		return c.Value(row), nil
+	case *array.String:
+		return c.Value(row), nil
+	case *array.Binary:
+		return c.Value(row), nil
 	case *array.Date32:
-		return func(row int) (string, error) {
-			return yearsFour(time.Unix(int64(c.Value(row))*86400, 0).UTC(), time.DateOnly)
-		}
+		return expr.Date(c.Value(row)), nil
 	case *array.Timestamp:
-		layout := "2006-01-02T15:04:05.000000Z"
-		if t == schema.TimestampNTZ {
-			layout = "2006-01-02 15:04:05.000000"
-		}
-		return func(row int) (string, error) { return yearsFour(time.UnixMicro(int64(c.Value(row))).UTC(), layout) }
+		return expr.Timestamp(c.Value(row)), nil
 	case *array.Decimal128:
-		scale := t.(schema.Decimal).Scale
-		return func(row int) (string, error) { return decimalText(c.Value(row).BigInt(), scale), nil }
+		return expr.Decimal{V: c.Value(row), Scale: t.(schema.Decimal).Scale}, nil
 	}
-	return func(int) (string, error) { return "", fmt.Errorf("type %s cannot partition a table", t) }
+	return nil, fmt.Errorf("type %s cannot partition a table", t)
 }
 
-// yearsFour refuses years that the four-digit form cannot hold.
-func yearsFour(at time.Time, layout string) (string, error) {
-	if y := at.Year(); y < 0 || y > 9999 {
-		return "", fmt.Errorf("year %d has no four-digit form", y)
-	}
-	return at.Format(layout), nil
-}
-
-// binaryText keeps bytes as characters, which JSON can carry only for ASCII.
-func binaryText(b []byte) (string, error) {
-	for _, c := range b {
-		if c >= 0x80 {
-			return "", fmt.Errorf("binary partition values beyond ASCII are not supported")
+func renderPartition(t schema.Type, v any) string {
+	switch x := v.(type) {
+	case string:
+		return x
+	case []byte:
+		return string(x)
+	case float64:
+		if t == schema.Float {
+			return floatText(x, 32)
 		}
+		return floatText(x, 64)
+	case expr.Date:
+		return calendarText(time.Unix(int64(x)*86400, 0).UTC(), "-01-02")
+	case expr.Timestamp:
+		at := time.UnixMicro(int64(x)).UTC()
+		if t == schema.TimestampNTZ {
+			return calendarText(at, "-01-02 15:04:05.000000")
+		}
+		return calendarText(at, "-01-02T15:04:05.000000Z")
+	case expr.Decimal:
+		return decimalText(x.V.BigInt(), x.Scale)
 	}
-	return string(b), nil
+	return fmt.Sprint(v)
 }
 
+// calendarText writes the year with at least four digits and its sign, and the
+// rest by the layout.
+func calendarText(at time.Time, layout string) string {
+	y := at.Year()
+	switch {
+	case y < 0:
+		return fmt.Sprintf("-%04d", -y) + at.Format(layout)
+	case y > 9999:
+		return fmt.Sprintf("+%d", y) + at.Format(layout)
+	}
+	return fmt.Sprintf("%04d", y) + at.Format(layout)
+}
+
+// floatText is Java's form, near enough for every reader: digits, an exponent,
+// NaN, Infinity.
 func floatText(v float64, bits int) string {
 	switch {
 	case math.IsNaN(v):

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"testing"
+	"strings"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -27,14 +27,14 @@ type row struct {
 
 func date(s string) *string { return &s }
 
-func days(t testing.TB, s string) arrow.Date32 {
+func days(t tb, s string) arrow.Date32 {
 	d, err := time.Parse(time.DateOnly, s)
 	require.NoError(t, err)
 	return arrow.Date32FromTime(d)
 }
 
 // batch makes a record of sales rows.
-func batch(t testing.TB, rows ...row) arrow.Record {
+func batch(t tb, rows ...row) arrow.Record {
 	t.Helper()
 	sc, err := schema.ArrowSchema(sales)
 	require.NoError(t, err)
@@ -67,7 +67,7 @@ func once(recs ...arrow.Record) iter.Seq2[arrow.Record, error] {
 }
 
 // texts are the rows of a scan as canonical text, sorted.
-func texts(t testing.TB, snap *deltaio.Snapshot, opt deltaio.ScanOptions) []string {
+func texts(t tb, snap *deltaio.Snapshot, opt deltaio.ScanOptions) []string {
 	t.Helper()
 	out := []string{}
 	for rec, err := range snap.Scan(context.Background(), opt) {
@@ -92,7 +92,7 @@ func texts(t testing.TB, snap *deltaio.Snapshot, opt deltaio.ScanOptions) []stri
 }
 
 // textOf is a sales row as canonical text.
-func textOf(t testing.TB, r row, more ...string) string {
+func textOf(t tb, r row, more ...string) string {
 	d := "null"
 	if r.date != nil {
 		d = fmt.Sprintf("D%d", days(t, *r.date))
@@ -116,11 +116,16 @@ func textOf(t testing.TB, r row, more ...string) string {
 	return s + ")"
 }
 
-func sortedTexts(t testing.TB, rows []row, more ...string) []string {
+func sortedTexts(t tb, rows []row, more ...string) []string {
 	out := []string{}
 	for _, r := range rows {
 		out = append(out, textOf(t, r, more...))
 	}
 	slices.Sort(out)
 	return out
+}
+
+// arrayRecord reads rows written as a JSON array.
+func arrayRecord(as *arrow.Schema, text string) (arrow.Record, int64, error) {
+	return array.RecordFromJSON(memory.DefaultAllocator, as, strings.NewReader(text))
 }

@@ -217,7 +217,10 @@ func (st *stager) write(ctx context.Context, rec arrow.Record, p partitionRows) 
 			return err
 		}
 	}
-	data := renamed(sub, st.snap)
+	data, err := st.snap.renamed(sub)
+	if err != nil {
+		return err
+	}
 	defer data.Release()
 	if err := f.pq.Write(data); err != nil {
 		return fmt.Errorf("%s: %w", f.key, err)

@@ -67,20 +67,30 @@ func (s *Snapshot) withPartitionColumns(cols []pq.Column, values map[string]*str
 	return out, nil
 }
 
-// renamed gives the data columns of a full batch under their written names. The
-// caller releases it.
-func renamed(rec arrow.Record, s *Snapshot) arrow.Record {
+// renamed gives the data columns of a full batch under their written names,
+// those of nested members included. The caller releases it.
+func (s *Snapshot) renamed(rec arrow.Record) (arrow.Record, error) {
 	var fields []arrow.Field
 	var cols []arrow.Array
 	for i, f := range s.schema.Fields {
 		if s.isPartition(f.Name) {
 			continue
 		}
-		af := rec.Schema().Field(i)
-		af.Name = s.PhysicalName(&f)
-		fields, cols = append(fields, af), append(cols, rec.Column(i))
+		w := s.writtenField(f)
+		t, err := schema.ArrowType(w.Type)
+		if err != nil {
+			return nil, fmt.Errorf("column %s: %w", f.Name, err)
+		}
+		data := retypedData(rec.Column(i).Data(), t)
+		cols = append(cols, array.MakeFromData(data))
+		data.Release()
+		fields = append(fields, arrow.Field{Name: w.Name, Type: t, Nullable: f.Nullable})
 	}
-	return array.NewRecord(arrow.NewSchema(fields, nil), cols, rec.NumRows())
+	out := array.NewRecord(arrow.NewSchema(fields, nil), cols, rec.NumRows())
+	for _, c := range cols {
+		c.Release()
+	}
+	return out, nil
 }
 
 // staged makes the add action of a file that was written.

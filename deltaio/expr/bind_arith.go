@@ -215,8 +215,9 @@ func (b *binder) sign(n *node) (*term, error) {
 		return nil, n.bindError("a sign wants a number, and this is %s", x.typ)
 	}
 	if n.op == opPos {
-		return &term{kind: x.kind, typ: x.typ, args: x.args, val: x.val, col: x.col, fn: x.fn, src: n,
-			cmp: x.cmp, strict: x.strict, rises: x.rises, widen: x.widen, safe: x.safe}, nil
+		c := *x // a signed literal no longer counts as one
+		c.src = n
+		return &c, nil
 	}
 	return b.fold(strictCall(x.typ, negateKernel, n, x))
 }

@@ -66,10 +66,14 @@ func (b *binder) cast(x *term, to schema.Type, try bool) (*term, error) {
 	zone := b.ctx.zone()
 	t := strictCall(to, castKernel(x.typ, to, try, zone), x.src, x)
 	t.rises, t.widen = castRises(x.typ, to, zone)
+	if x.typ == schema.Date && isDatetime(to) { // NULL beyond the range of timestamps
+		t.safe = func(_, _ *vec) bool { return true }
+	}
 	return b.fold(t)
 }
 
-// castRises says which casts keep the order of values and lose none to NULL.
+// castRises says which casts keep the order of values and lose none to NULL
+// (a date beyond the range of timestamps is lost: see cast).
 // From a timestamp to its date is such a cast up to a change of the zone's
 // offset, which two days cover (offsets lie within ±18 hours).
 func castRises(from, to schema.Type, zone *time.Location) (rises bool, widen int64) {

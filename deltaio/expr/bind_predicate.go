@@ -252,7 +252,7 @@ func (b *binder) choose(n *node, conds, values []*term) (*term, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &term{kind: termChoose, typ: typ, fn: chooseKernel(typ), src: n}
+	t := &term{kind: termChoose, typ: typ, fn: chooseKernel(typ), conds: true, src: n}
 	for i, c := range conds {
 		t.args = append(t.args, c, values[i])
 	}

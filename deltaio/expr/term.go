@@ -29,6 +29,7 @@ type term struct {
 	strict bool                   // NULL when an argument is NULL
 	rises  bool                   // never falls while its first argument rises and the others stay
 	widen  int64                  // how far the result may lie beside the rising line (days)
+	conds  bool                   // termChoose: conditions stand between the values
 	prefix []byte                 // termLike: what each match begins with
 	whole  bool                   // termLike: the pattern is the prefix and %
 	safe   func(lo, hi *vec) bool // a rising term that may overflow: whether it does not between these

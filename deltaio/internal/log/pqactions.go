@@ -43,6 +43,13 @@ func readActions(ctx context.Context, s storage.Store, file parquetFile, in *int
 }
 
 func scanActions(ctx context.Context, f *parquet.File, in *interner, each func(*Action) error) error {
+	if err := checkFooter(f); err != nil {
+		return err
+	}
+	onlyKnown, err := strict(f.Root())
+	if err != nil {
+		return err
+	}
 	rows := &rowReader{in: in}
 	read := bindActions(rows, f.Root())
 	for _, g := range f.RowGroups() {
@@ -57,7 +64,10 @@ func scanActions(ctx context.Context, f *parquet.File, in *interner, each func(*
 			if rows.err != nil {
 				break
 			}
-			if !ok { // an action of a kind we have no column for
+			if !ok && onlyKnown {
+				return fmt.Errorf("row %d holds no action", rows.row)
+			}
+			if !ok { // an action of a later protocol
 				continue
 			}
 			if err := each(&a); err != nil {

@@ -410,7 +410,7 @@ func appendBits(dst, vals []byte) []byte {
 // appendPage compresses raw and appends header and body.
 func (c *chunkWriter) appendPage(dst []byte, h *pageHeader, raw []byte) ([]byte, error) {
 	at := len(dst)
-	body, err := compress(c.codec, c.packed[:0], raw)
+	body, err := pack(c.codec, c.packed[:0], raw)
 	if err != nil {
 		return dst, err
 	}

@@ -148,8 +148,8 @@ func decompressHadoop(dst, src []byte) (int, error) {
 	return lz4.UncompressBlock(src, dst)
 }
 
-// compress appends the compressed form of src to dst.
-func compress(c format.CompressionCodec, dst, src []byte) ([]byte, error) {
+// pack appends the compressed form of src to dst.
+func pack(c format.CompressionCodec, dst, src []byte) ([]byte, error) {
 	switch c {
 	case format.Uncompressed:
 		return append(dst, src...), nil
@@ -182,12 +182,12 @@ func compress(c format.CompressionCodec, dst, src []byte) ([]byte, error) {
 		err := z.Close()
 		return buf.Bytes(), err
 	case format.Lz4Raw:
-		return compressLZ4(dst, src)
+		return packLZ4(dst, src)
 	}
 	return nil, fmt.Errorf("codec %s cannot be written", c)
 }
 
-func compressLZ4(dst, src []byte) ([]byte, error) {
+func packLZ4(dst, src []byte) ([]byte, error) {
 	z := lz4Pool.Get().(*lz4.Compressor)
 	defer lz4Pool.Put(z)
 	dst = grow(dst, lz4.CompressBlockBound(len(src)))
