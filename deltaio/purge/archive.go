@@ -115,9 +115,12 @@ func (a *archiving) run(ctx context.Context) (*ArchiveResult, error) {
 	}
 	rec, err := a.stage(ctx, set, base)
 	if err != nil {
+		if fencedMeanwhile(ctx, a.dst, a.step) {
+			return &ArchiveResult{Outcome: Fenced, Attempt: a.opt.Attempt}, nil
+		}
 		return nil, err
 	}
-	res, err := replan(ctx, a.dst, StepArchive, func(now *deltaio.Snapshot) (deltaio.CommitResult, error) { return a.commit(ctx, now, rec) })
+	res, err := replan(ctx, a.dst, a.step, func(now *deltaio.Snapshot) (deltaio.CommitResult, error) { return a.commit(ctx, now, rec) })
 	if err != nil {
 		return nil, err
 	}

@@ -13,12 +13,13 @@ import (
 const maxReplans = 12
 
 // replan runs a step against the newest version until it commits without a
-// conflict.
-func replan(ctx context.Context, t *deltaio.Table, step string, try func(snap *deltaio.Snapshot) (deltaio.CommitResult, error)) (deltaio.CommitResult, error) {
+// conflict. A step that fails because it was undone meanwhile, its staged files
+// swept away, ends as Fenced.
+func replan(ctx context.Context, t *deltaio.Table, step deltaio.Step, try func(snap *deltaio.Snapshot) (deltaio.CommitResult, error)) (deltaio.CommitResult, error) {
 	var last error
 	for range maxReplans {
 		if err := ctx.Err(); err != nil {
-			return deltaio.CommitResult{}, fmt.Errorf("%s: step %s: %w", t.URL(), step, err)
+			return deltaio.CommitResult{}, fmt.Errorf("%s: step %s: %w", t.URL(), step.AppID, err)
 		}
 		snap, err := t.Snapshot(ctx)
 		if err != nil {
@@ -27,11 +28,25 @@ func replan(ctx context.Context, t *deltaio.Table, step string, try func(snap *d
 		res, err := try(snap)
 		var conflict *deltaio.ConflictError
 		if !errors.As(err, &conflict) {
+			if err != nil && fencedMeanwhile(ctx, t, step) {
+				return deltaio.CommitResult{Outcome: deltaio.Fenced}, nil
+			}
 			return res, err
 		}
 		last = err
 	}
-	return deltaio.CommitResult{}, fmt.Errorf("%s: step %s: other writers were faster %d times in a row: %w", t.URL(), step, maxReplans, last)
+	return deltaio.CommitResult{}, fmt.Errorf("%s: step %s: other writers were faster %d times in a row: %w", t.URL(), step.AppID, maxReplans, last)
+}
+
+// fencedMeanwhile says whether the table shows a step as undone. When the table
+// cannot be read the answer is no: the error at hand says more.
+func fencedMeanwhile(ctx context.Context, t *deltaio.Table, step deltaio.Step) bool {
+	snap, err := t.Snapshot(ctx)
+	if err != nil {
+		return false
+	}
+	v, _ := snap.Txn(step.AppID)
+	return v > step.Version
 }
 
 // outcomeOf translates how a commit ended.

@@ -37,7 +37,7 @@ func DeleteMarked(ctx context.Context, t *deltaio.Table, opt DeleteOptions) (*De
 	if d.stager, err = newStager(ctx, t, opt.Run, StepDelete); err != nil {
 		return nil, err
 	}
-	res, err := replan(ctx, t, StepDelete, func(snap *deltaio.Snapshot) (deltaio.CommitResult, error) { return d.try(ctx, snap) })
+	res, err := replan(ctx, t, d.step, func(snap *deltaio.Snapshot) (deltaio.CommitResult, error) { return d.try(ctx, snap) })
 	if err != nil {
 		return nil, err
 	}

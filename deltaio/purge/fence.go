@@ -39,7 +39,7 @@ func FenceDelete(ctx context.Context, t *deltaio.Table, r Run) (*DeleteResult, e
 // meanwhile: a fence must not cover up that the step was done.
 func fenceIf(ctx context.Context, t *deltaio.Table, r Run, step deltaio.Step) error {
 	_, name, _ := ParseAppID(step.AppID)
-	_, err := replan(ctx, t, name, func(snap *deltaio.Snapshot) (deltaio.CommitResult, error) {
+	_, err := replan(ctx, t, step, func(snap *deltaio.Snapshot) (deltaio.CommitResult, error) {
 		if v, _ := snap.Txn(step.AppID); v >= step.Version {
 			return deltaio.CommitResult{Outcome: deltaio.NothingToDo}, nil
 		}

@@ -138,6 +138,7 @@ type world struct {
 	zone    *time.Location
 
 	inProcess *process // nil: one that never dies
+	parallel  int
 }
 
 type setup struct {
@@ -156,7 +157,7 @@ var baseSchema = &schema.Struct{Fields: []schema.Field{
 
 func newWorld(t tb, s setup) *world {
 	t.Helper()
-	w := &world{t: t, ctx: context.Background(), clock: &clock{at: start}, data: storage.NewMemory(), archive: storage.NewMemory(), folders: storage.NewMemory()}
+	w := &world{t: t, parallel: 2, ctx: context.Background(), clock: &clock{at: start}, data: storage.NewMemory(), archive: storage.NewMemory(), folders: storage.NewMemory()}
 	for _, m := range []*storage.Memory{w.data, w.archive, w.folders} {
 		m.SetClock(w.clock.now)
 	}
@@ -177,7 +178,14 @@ func newWorld(t tb, s setup) *world {
 }
 
 func (w *world) env() deltaio.Env {
-	return deltaio.Env{Now: w.clock.now, Parallel: 2, NewID: newID}
+	return deltaio.Env{Now: w.clock.now, Parallel: max(w.parallel, 1), NewID: newID}
+}
+
+// reopen opens the table with the environment as it is now.
+func (w *world) reopen() {
+	var err error
+	w.table, err = deltaio.Open(w.ctx, w.data, w.env())
+	require.NoError(w.t, err)
 }
 
 // run is a purge run with the usual criteria.

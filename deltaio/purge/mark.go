@@ -40,7 +40,7 @@ func MarkRows(ctx context.Context, t *deltaio.Table, opt MarkOptions) (*MarkResu
 	if m.stager, err = newStager(ctx, t, opt.Run, StepMark); err != nil {
 		return nil, err
 	}
-	res, err := replan(ctx, t, StepMark, func(snap *deltaio.Snapshot) (deltaio.CommitResult, error) { return m.try(ctx, snap) })
+	res, err := replan(ctx, t, step, func(snap *deltaio.Snapshot) (deltaio.CommitResult, error) { return m.try(ctx, snap) })
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func RemoveArchived(ctx context.Context, dst storage.Store, env deltaio.Env, opt
 	}
 	step := deltaio.Step{AppID: AppID(opt.ID, StepArchive), Version: int64(2 * max(1, opt.Attempt))}
 	out := &RemoveArchivedResult{}
-	res, err := replan(ctx, t, StepArchive, func(snap *deltaio.Snapshot) (deltaio.CommitResult, error) {
+	res, err := replan(ctx, t, step, func(snap *deltaio.Snapshot) (deltaio.CommitResult, error) {
 		return removeArchived(ctx, t, snap, opt, step, out)
 	})
 	if err != nil {

@@ -37,7 +37,7 @@ func RestoreRows(ctx context.Context, t, archive *deltaio.Table, opt RestoreOpti
 	if r.stager, err = newStager(ctx, t, opt.Run, StepRestore); err != nil {
 		return nil, err
 	}
-	res, err := replan(ctx, t, StepRestore, func(snap *deltaio.Snapshot) (deltaio.CommitResult, error) { return r.try(ctx, snap) })
+	res, err := replan(ctx, t, r.step, func(snap *deltaio.Snapshot) (deltaio.CommitResult, error) { return r.try(ctx, snap) })
 	if err != nil {
 		return nil, err
 	}

@@ -100,7 +100,7 @@ func (u *unmarking) commitAt(ctx context.Context, version int64) (*UnmarkResult,
 			return nil, nil, err
 		}
 	}
-	res, err := replan(ctx, u.t, "un"+StepMark, func(snap *deltaio.Snapshot) (deltaio.CommitResult, error) {
+	res, err := replan(ctx, u.t, step, func(snap *deltaio.Snapshot) (deltaio.CommitResult, error) {
 		if v, _ := snap.Txn(step.AppID); v >= step.Version {
 			return u.put(ctx, snap, step, nil, "")
 		}
