@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/parquet-go/parquet-go"
-
 	"github.com/lakewarden/lakewarden/deltaio/storage"
 )
 
@@ -124,7 +122,7 @@ func proveCheckpoint(ctx context.Context, data []byte, st *State, want checkpoin
 	var got checkpointCounts
 	i := 0
 	err := recovered(func() error {
-		f, err := parquet.OpenFile(bytesAt(data), int64(len(data)), parquet.SkipPageIndex(true))
+		f, err := openParquet(data)
 		if err != nil {
 			return err
 		}

@@ -12,40 +12,28 @@ import (
 
 // readActions reads the actions of a checkpoint file in Parquet, row by row.
 // Columns that are missing count as null.
-func readActions(ctx context.Context, s storage.Store, file parquetFile, in *interner, each func(*Action) error) (err error) {
-	r, err := s.Open(ctx, file.key)
+func readActions(ctx context.Context, s storage.Store, file parquetFile, in *interner, each func(*Action) error) error {
+	data, err := storage.ReadAll(ctx, s, file.key, maxCheckpointFile)
 	if err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
-	defer r.Close() //nolint:errcheck // nothing was written
-	if size := r.Info().Size; file.size > 0 && size != file.size {
+	if size := int64(len(data)); file.size > 0 && size != file.size {
 		return &CorruptError{Key: file.key, Reason: fmt.Sprintf("%d bytes, but the checkpoint says %d", size, file.size)}
 	}
-	var g *guarded
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic of the Parquet reader: %v", p)
+	err = recovered(func() error {
+		f, err := openParquet(data)
+		if err != nil {
+			return err
 		}
-		if err == nil || ctx.Err() != nil {
-			return
-		}
-		if g != nil && g.err.Load() != nil {
-			err = fmt.Errorf("%s: read: %w", file.key, *g.err.Load())
-			return
-		}
+		return scanActions(ctx, f, in, each)
+	})
+	if err != nil && ctx.Err() == nil {
 		err = &CorruptError{Key: file.key, Reason: "checkpoint does not read", Err: err}
-	}()
-	f, g, err := openParquet(r)
-	if err != nil {
-		return err
 	}
-	return scanActions(ctx, f, in, each)
+	return err
 }
 
 func scanActions(ctx context.Context, f *parquet.File, in *interner, each func(*Action) error) error {
-	if err := checkFooter(f); err != nil {
-		return err
-	}
 	onlyKnown, err := strict(f.Root())
 	if err != nil {
 		return err

@@ -269,6 +269,12 @@ func (r *rowReader) pairs(m mapLeaves) (keys, values []parquet.Value, there bool
 		r.fail("column %v: %d keys and %d values", m.key.col.Path(), len(keys), len(values))
 		return nil, nil, false
 	}
+	for _, k := range keys {
+		if k.IsNull() {
+			r.fail("row %d: column %v has a null key", r.row, m.key.col.Path())
+			return nil, nil, false
+		}
+	}
 	return keys, values, true
 }
 

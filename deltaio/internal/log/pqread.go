@@ -1,54 +1,29 @@
 package log
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"sync/atomic"
 
 	"github.com/parquet-go/parquet-go"
-
-	"github.com/lakewarden/lakewarden/deltaio/storage"
 )
 
-// pqWhole is the size up to which a checkpoint file is read in one piece: on
-// object storage one large read is much cheaper than many small ones.
-const pqWhole = 32 << 20
-
-// guarded remembers that the store failed, so that an unreadable object is not
-// taken for a damaged one.
-type guarded struct {
-	r   io.ReaderAt
-	err atomic.Pointer[error]
-}
-
-func (g *guarded) ReadAt(p []byte, off int64) (int, error) {
-	n, err := g.r.ReadAt(p, off)
-	if err != nil && !errors.Is(err, io.EOF) {
-		g.err.CompareAndSwap(nil, &err)
-	}
-	return n, err
-}
+// maxCheckpointFile bounds one file of a checkpoint. It is read in one piece: the
+// state it gives is larger still, and one large read is what object storage is
+// good at.
+const maxCheckpointFile = 4 << 30
 
 // openParquet opens a file of a checkpoint. The caller runs under recover: the
 // library panics on some damaged files.
-func openParquet(r storage.Reader) (*parquet.File, *guarded, error) {
-	g := &guarded{r: r}
-	size := r.Info().Size
-	opts := []parquet.FileOption{
-		parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(1 << 20),
-		parquet.OptimisticRead(true),
+func openParquet(data []byte) (*parquet.File, error) {
+	f, err := parquet.OpenFile(bytesAt(data), int64(len(data)),
+		parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(64<<10))
+	if err != nil {
+		return nil, err
 	}
-	if size > pqWhole {
-		f, err := parquet.OpenFile(g, size, opts...)
-		return f, g, err
+	if err := checkFooter(f); err != nil {
+		return nil, err
 	}
-	data := make([]byte, size)
-	if _, err := io.ReadFull(io.NewSectionReader(g, 0, size), data); err != nil {
-		return nil, g, err
-	}
-	f, err := parquet.OpenFile(bytesAt(data), size, append(opts, parquet.ReadBufferSize(64<<10))...)
-	return f, g, err
+	return f, checkPages(data, f.Metadata())
 }
 
 // bytesAt reads from memory.
@@ -71,6 +46,7 @@ type leaf struct {
 	col      *parquet.Column
 	kind     parquet.Kind
 	maxDef   int
+	maxRep   int
 	nested   bool // below a repeated group: a row holds any number of values
 	root     *parquet.Column
 	entryDef int // see repeatedLevel
@@ -86,7 +62,7 @@ type leaf struct {
 
 func newLeaf(col *parquet.Column) *leaf {
 	return &leaf{
-		col: col, kind: col.Type().Kind(), maxDef: col.MaxDefinitionLevel(),
+		col: col, kind: col.Type().Kind(), maxDef: col.MaxDefinitionLevel(), maxRep: col.MaxRepetitionLevel(),
 		nested: col.MaxRepetitionLevel() > 0,
 	}
 }
@@ -128,7 +104,11 @@ func (l *leaf) next() ([]parquet.Value, error) {
 		return nil, err
 	}
 	for {
-		l.out = append(l.out, l.buf[0])
+		v := l.buf[0]
+		if v.DefinitionLevel() > l.maxDef || v.RepetitionLevel() > l.maxRep {
+			return nil, fmt.Errorf("column %v: levels %d and %d exceed the schema's", l.col.Path(), v.RepetitionLevel(), v.DefinitionLevel())
+		}
+		l.out = append(l.out, v)
 		l.buf = l.buf[1:]
 		if !l.nested {
 			return l.out, nil
