@@ -64,6 +64,11 @@ func (s *Snapshot) matchColumns(rec arrow.Record) ([]int, error) {
 		}
 		given[i] = at
 	}
+	for i, f := range s.schema.Fields {
+		if _, identity := f.Metadata[schema.KeyIdentityStart]; identity && given[i] < 0 && s.supports("identityColumns") {
+			return nil, fmt.Errorf("column %s is an identity column, whose values this program does not draw: bring it in the batch", f.Name)
+		}
+	}
 	return given, nil
 }
 

@@ -77,6 +77,28 @@ func (c *committer) run(ctx context.Context) (CommitResult, error) {
 		if res, done, err := c.examine(version, winner); done || err != nil {
 			return res, err
 		}
+		if res, done, err := c.catchUp(ctx); done || err != nil {
+			return res, err
+		}
+	}
+}
+
+// catchUp examines what else has been committed, by reading alone: on an old
+// base most versions are taken, and putting each of them would send the commit's
+// bytes in vain.
+func (c *committer) catchUp(ctx context.Context) (CommitResult, bool, error) {
+	for {
+		version := c.seen.version + 1
+		winner, err := log.ReadCommit(ctx, c.t.store, version)
+		if isNotExist(err) {
+			return CommitResult{}, false, nil
+		}
+		if err != nil {
+			return CommitResult{}, false, fmt.Errorf("%s: %s: %w", c.t.URL(), c.opt.Operation, err)
+		}
+		if res, done, err := c.examine(version, winner); done || err != nil {
+			return res, done, err
+		}
 	}
 }
 

@@ -488,8 +488,16 @@ func TestFence_steps_behind_schema_changes(t *testing.T) {
 
 func TestCommit_sixteen_concurrent_appenders_all_land_once(t *testing.T) {
 	t.Parallel()
-	c := newClock()
-	s := memStore(c)
+	for name, open := range stores {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newClock()
+			sixteenAppenders(t, open(t, c), c)
+		})
+	}
+}
+
+func sixteenAppenders(t *testing.T, s storage.Store, c *clock) {
 	create(t, s, c, deltaio.CreateOptions{Properties: map[string]string{
 		"delta.enableRowTracking": "true", "delta.enableInCommitTimestamps": "true", "delta.checkpointInterval": "5",
 	}})
@@ -605,4 +613,42 @@ func TestCommit_rebuild_plans_again_on_the_newest_version(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, deltaio.NothingToDo, res.Outcome)
 	require.Equal(t, []int64{1, 2}, seen)
+}
+
+func TestCommit_on_an_old_base_reads_what_came_since_and_puts_twice(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	inner := memStore(c)
+	table := create(t, inner, c, deltaio.CreateOptions{})
+	base := snapshot(t, table)
+	for i := range 30 {
+		appendFake(t, table, fakeFile(t, inner, fmt.Sprintf("%d.parquet", i), nil))
+	}
+	fault := storage.NewFault(inner)
+	late, err := deltaio.Open(t.Context(), fault, env(c))
+	require.NoError(t, err)
+	res, err := late.Commit(t.Context(), base, deltaio.CommitOptions{BlindAppend: true}, adds(fakeFile(t, inner, "late.parquet", nil)))
+	require.NoError(t, err)
+	require.EqualValues(t, 31, res.Version)
+	require.Equal(t, 2, fault.Calls(storage.OpPutIfAbsent))
+}
+
+func TestSnapshot_table_made_anew_under_the_same_root_is_seen(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	s := memStore(c)
+	table := create(t, s, c, deltaio.CreateOptions{})
+	appendFake(t, table, fakeFile(t, s, "old.parquet", nil))
+	old := snapshot(t, table)
+	for v := range int64(2) {
+		require.NoError(t, s.Delete(t.Context(), log.CommitKey(v)))
+	}
+	c.Add(1000)
+	anew := create(t, s, c, deltaio.CreateOptions{})
+	for i := range 3 {
+		appendFake(t, anew, fakeFile(t, s, fmt.Sprintf("new%d.parquet", i), nil))
+	}
+	snap := snapshot(t, table)
+	require.NotEqual(t, old.TableID(), snap.TableID())
+	require.Equal(t, []string{"new0.parquet", "new1.parquet", "new2.parquet"}, paths(snap))
 }

@@ -147,3 +147,30 @@ func TestFeatures_a_refused_operation_writes_nothing(t *testing.T) {
 	}
 	require.Equal(t, 1, n)
 }
+
+func TestFeatures_files_of_another_format_are_refused(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	s := memStore(c)
+	data, err := log.EncodeCommit([]log.Action{{Protocol: &log.Protocol{MinReaderVersion: 1, MinWriterVersion: 2}}, {Metadata: &log.Metadata{
+		ID: "t", Format: log.Format{Provider: "orc"}, SchemaString: sales.JSON(), PartitionColumns: []string{}, Configuration: map[string]string{},
+	}}})
+	require.NoError(t, err)
+	require.NoError(t, s.PutIfAbsent(t.Context(), log.CommitKey(0), data))
+	table, err := deltaio.Open(t.Context(), s, env(c))
+	require.NoError(t, err)
+	_, err = table.Snapshot(t.Context())
+	require.ErrorContains(t, err, "not parquet")
+}
+
+func TestFeatures_identity_values_are_brought_or_refused(t *testing.T) {
+	t.Parallel()
+	explicit := withMeta(col("id", schema.Long), "delta.identity.start", "1")
+	explicit.Metadata["delta.identity.allowExplicitInsert"] = json.RawMessage("true")
+	table := foreign(t, log.Protocol{MinReaderVersion: 1, MinWriterVersion: 6}, fields(explicit, sales.Fields[1], sales.Fields[2]), nil)
+	appendRows(t, table, deltaio.AppendOptions{}, row{7, nil, 1})
+	as, err := schema.ArrowSchema(fields(sales.Fields[2]))
+	require.NoError(t, err)
+	_, err = deltaio.Append(t.Context(), table, deltaio.AppendOptions{}, once(recordJSON(t, as, `[{"amount":1}]`)))
+	require.ErrorContains(t, err, "identity column")
+}

@@ -45,7 +45,18 @@ func env(c *clock) deltaio.Env {
 	return deltaio.Env{Now: c.Now, Parallel: 4, NewID: func() string { return fmt.Sprintf("id%06d", ids.Add(1)) }}
 }
 
-// memory is a store whose clock is the test's.
+// stores are the kinds that every commit protocol must hold on.
+var stores = map[string]func(*testing.T, *clock) storage.Store{
+	"memory": func(_ *testing.T, c *clock) storage.Store { return memStore(c) },
+	"local": func(t *testing.T, _ *clock) storage.Store {
+		s, err := storage.OpenLocal(t.TempDir())
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, s.Close()) })
+		return s
+	},
+}
+
+// memStore is a store whose clock is the test's.
 func memStore(c *clock) *storage.Memory {
 	m := storage.NewMemory()
 	m.SetClock(c.Now)

@@ -45,9 +45,11 @@ func (e *MissingFilesError) Error() string {
 // highest column id are never lowered.
 func Restore(ctx context.Context, t *Table, opt RestoreOptions) (*RestoreResult, error) {
 	out := &RestoreResult{}
+	metrics := map[string]any{} // filled in by the plan
 	res, err := t.Commit(ctx, nil, CommitOptions{
 		Operation: "RESTORE", Parameters: map[string]any{"version": opt.Version, "timestamp": nil},
 		Step: opt.Step, Info: opt.Info, Reads: ReadSet{All: true}, IsolationSerializable: true, Rebuild: appendRetries,
+		Metrics: metrics,
 	}, func(ctx context.Context, base *Snapshot, _ int) ([]log.Action, error) {
 		target, err := t.SnapshotAt(ctx, opt.Version)
 		if err != nil {
@@ -56,21 +58,40 @@ func Restore(ctx context.Context, t *Table, opt RestoreOptions) (*RestoreResult,
 		if target.TableID() != base.TableID() {
 			return nil, fmt.Errorf("%s: version %d belongs to another table (id %s)", t.URL(), opt.Version, target.TableID())
 		}
-		return base.restoreActions(ctx, target, t.env.nowMillis())
+		actions, err := base.restoreActions(ctx, target, t.env.nowMillis())
+		restoreMetrics(metrics, target, actions)
+		return actions, err
 	})
 	out.CommitResult = res
-	for _, a := range res.Actions {
+	out.count(res.Actions)
+	return out, err
+}
+
+func (r *RestoreResult) count(actions []log.Action) {
+	for _, a := range actions {
 		switch {
 		case a.Add != nil:
-			out.Restored, out.RestoredBytes = out.Restored+1, out.RestoredBytes+a.Add.Size
+			r.Restored, r.RestoredBytes = r.Restored+1, r.RestoredBytes+a.Add.Size
 		case a.Remove != nil:
-			out.Removed++
+			r.Removed++
 			if a.Remove.Size != nil {
-				out.RemovedBytes += *a.Remove.Size
+				r.RemovedBytes += *a.Remove.Size
 			}
 		}
 	}
-	return out, err
+}
+
+// restoreMetrics are the figures that Delta's history shows of a restore.
+func restoreMetrics(m map[string]any, target *Snapshot, actions []log.Action) {
+	var r RestoreResult
+	r.count(actions)
+	size := int64(0)
+	for _, a := range target.state.Files {
+		size += a.Size
+	}
+	m["tableSizeAfterRestore"], m["numOfFilesAfterRestore"] = size, len(target.state.Files)
+	m["numRestoredFiles"], m["restoredFilesSize"] = r.Restored, r.RestoredBytes
+	m["numRemovedFiles"], m["removedFilesSize"] = r.Removed, r.RemovedBytes
 }
 
 func (s *Snapshot) restoreActions(ctx context.Context, target *Snapshot, now int64) ([]log.Action, error) {

@@ -2,6 +2,7 @@ package deltaio
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/lakewarden/lakewarden/deltaio/internal/log"
@@ -31,6 +32,9 @@ func (t *Table) snapshot(st *log.State) (*Snapshot, error) {
 	// a schema that we cannot even parse.
 	if a := s.judgeVersions(WantRead); a != nil {
 		return nil, s.refuse("protocol", WantRead, a)
+	}
+	if p := st.Metadata.Format.Provider; p != "" && !strings.EqualFold(p, "parquet") {
+		return nil, s.refuse("format", WantRead, &answer{"data files are " + p + ", not parquet", "use the engine that wrote them"})
 	}
 	sc, schemaErr := st.Schema()
 	if schemaErr != nil {

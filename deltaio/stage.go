@@ -117,6 +117,7 @@ type stager struct {
 
 	open map[string]*openFile // by partition directory
 	done []*StagedFile
+	rows int64
 }
 
 // maxOpenFiles bounds the memory of rows that arrive for many partitions at
@@ -201,6 +202,8 @@ func (st *stager) batch(ctx context.Context, rec arrow.Record) error {
 			return err
 		}
 	}
+	st.rows += rec.NumRows()
+	st.snap.table.env.Progress(Progress{Phase: "write", FilesDone: len(st.done), RowsDone: st.rows})
 	return nil
 }
 

@@ -30,7 +30,8 @@ type Table struct {
 	env   Env
 
 	mu   sync.Mutex
-	last *log.State // the newest state replayed so far; states are immutable
+	last *log.State   // the newest state replayed so far; states are immutable
+	mark storage.Info // the commit file of last: another one means another table
 }
 
 // Open finds the table under the store's root: ErrNotATable when there is none.
@@ -68,26 +69,35 @@ func (t *Table) Snapshot(ctx context.Context) (*Snapshot, error) {
 // newest replays what was committed since the last call.
 func (t *Table) newest(ctx context.Context) (*log.State, error) {
 	t.mu.Lock()
-	last := t.last
+	last, mark := t.last, t.mark
 	t.mu.Unlock()
-	st, err := t.replay(ctx, last)
+	st, err := t.replay(ctx, last, mark)
 	if err != nil {
 		return nil, t.wrap(err)
 	}
+	if st == last {
+		return st, nil
+	}
+	mark, err = t.store.Stat(ctx, log.CommitKey(st.Version))
+	if err != nil {
+		return st, nil // a checkpoint may outlive its commit: nothing to remember it by
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.last == nil || st.Version > t.last.Version || st.Metadata.ID != t.last.Metadata.ID {
-		t.last = st
-	}
+	t.last, t.mark = st, mark
 	return st, nil
 }
 
-func (t *Table) replay(ctx context.Context, last *log.State) (*log.State, error) {
+// replay goes on from the last state where the log still is the one it came
+// from: a table dropped and made anew under the same root has other commits.
+func (t *Table) replay(ctx context.Context, last *log.State, mark storage.Info) (*log.State, error) {
 	if last != nil {
-		// A failure to advance (commits cleaned up, the table made anew) is no
-		// verdict: the full replay gives one.
-		if st, err := last.Advance(ctx, t.store, -1); err == nil {
-			return st, nil
+		info, err := t.store.Stat(ctx, log.CommitKey(last.Version))
+		if err == nil && info.Size == mark.Size && info.ModTime.Equal(mark.ModTime) {
+			// A failure to advance is no verdict: the full replay gives one.
+			if st, err := last.Advance(ctx, t.store, -1); err == nil {
+				return st, nil
+			}
 		}
 	}
 	return log.Load(ctx, t.store, -1)

@@ -46,22 +46,24 @@ func TestVacuum_partitions_of_odd_names_are_really_deleted(t *testing.T) {
 			"spark":    log.PartitionDir([]string{"region"}, inRegion(region)),
 			"delta-rs": "region=" + strings.ReplaceAll(log.EncodePath(region), "/", "%2F"),
 		} {
-			t.Run(region+" "+layout, func(t *testing.T) {
-				t.Parallel()
-				c := newClock()
-				s := memStore(c)
-				table := regions(t, s, c, nil)
-				key := dir + "/f.parquet"
-				f := fakeFile(t, s, key, inRegion(region))
-				appendFake(t, table, f)
-				removeFake(t, table, c, f)
-				c.Add(8 * day)
-				res := vacuum(t, table, deltaio.VacuumOptions{})
-				require.False(t, exists(t, s, key), key)
-				require.EqualValues(t, 1, res.Deleted)
-				require.Equal(t, f.Size, res.BytesDeleted)
-				require.Zero(t, res.Absent)
-			})
+			for kind, open := range stores {
+				t.Run(region+" "+layout+" "+kind, func(t *testing.T) {
+					t.Parallel()
+					c := newClock()
+					s := open(t, c)
+					table := regions(t, s, c, nil)
+					key := dir + "/f.parquet"
+					f := fakeFile(t, s, key, inRegion(region))
+					appendFake(t, table, f)
+					removeFake(t, table, c, f)
+					c.Add(8 * day)
+					res := vacuum(t, table, deltaio.VacuumOptions{})
+					require.False(t, exists(t, s, key), key)
+					require.EqualValues(t, 1, res.Deleted)
+					require.Equal(t, f.Size, res.BytesDeleted)
+					require.Zero(t, res.Absent)
+				})
+			}
 		}
 	}
 }
