@@ -100,10 +100,25 @@ func (rec *archiveRecord) result(res deltaio.CommitResult, name string) *Archive
 	return &out
 }
 
+// undone says whether the run's delete or mark is fenced on its table.
+func undone(src *deltaio.Snapshot, runID string) bool {
+	for _, step := range []string{StepDelete, StepMark} {
+		if v, _ := src.Txn(AppID(runID, step)); v > 0 && v%2 == 0 {
+			return true
+		}
+	}
+	return false
+}
+
 func (a *archiving) run(ctx context.Context) (*ArchiveResult, error) {
 	snap, err := a.src.Snapshot(ctx)
 	if err != nil {
 		return nil, err
+	}
+	// The archive exists by now. An undo that came before that had no table to
+	// fence; but it has fenced the source first, and that is seen here.
+	if undone(snap, a.opt.ID) {
+		return &ArchiveResult{Outcome: Fenced, Attempt: a.opt.Attempt}, nil
 	}
 	set, err := a.from.collect(ctx, a.src, snap, "archive: find rows")
 	if err != nil {
@@ -115,8 +130,8 @@ func (a *archiving) run(ctx context.Context) (*ArchiveResult, error) {
 	}
 	rec, err := a.stage(ctx, set, base)
 	if err != nil {
-		if fencedMeanwhile(ctx, a.dst, a.step) {
-			return &ArchiveResult{Outcome: Fenced, Attempt: a.opt.Attempt}, nil
+		if res, berr := a.before(ctx); res != nil && berr == nil {
+			return res, nil // another attempt did or undid it, and swept our files
 		}
 		return nil, err
 	}

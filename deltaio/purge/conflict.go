@@ -13,8 +13,8 @@ import (
 const maxReplans = 12
 
 // replan runs a step against the newest version until it commits without a
-// conflict. A step that fails because it was undone meanwhile, its staged files
-// swept away, ends as Fenced.
+// conflict. A try that fails because another attempt did the step meanwhile, or
+// undid it, and swept the staged files away, is repeated to find that out.
 func replan(ctx context.Context, t *deltaio.Table, step deltaio.Step, try func(snap *deltaio.Snapshot) (deltaio.CommitResult, error)) (deltaio.CommitResult, error) {
 	var last error
 	for range maxReplans {
@@ -28,25 +28,24 @@ func replan(ctx context.Context, t *deltaio.Table, step deltaio.Step, try func(s
 		res, err := try(snap)
 		var conflict *deltaio.ConflictError
 		if !errors.As(err, &conflict) {
-			if err != nil && fencedMeanwhile(ctx, t, step) {
-				return deltaio.CommitResult{Outcome: deltaio.Fenced}, nil
+			if err == nil || !movedMeanwhile(ctx, t, step) {
+				return res, err
 			}
-			return res, err
 		}
 		last = err
 	}
-	return deltaio.CommitResult{}, fmt.Errorf("%s: step %s: other writers were faster %d times in a row: %w", t.URL(), step.AppID, maxReplans, last)
+	return deltaio.CommitResult{}, fmt.Errorf("%s: step %s: gave up after %d tries against other writers: %w", t.URL(), step.AppID, maxReplans, last)
 }
 
-// fencedMeanwhile says whether the table shows a step as undone. When the table
-// cannot be read the answer is no: the error at hand says more.
-func fencedMeanwhile(ctx context.Context, t *deltaio.Table, step deltaio.Step) bool {
+// movedMeanwhile says whether the table shows a step as done or undone. When the
+// table cannot be read the answer is no: the error at hand says more.
+func movedMeanwhile(ctx context.Context, t *deltaio.Table, step deltaio.Step) bool {
 	snap, err := t.Snapshot(ctx)
 	if err != nil {
 		return false
 	}
 	v, _ := snap.Txn(step.AppID)
-	return v > step.Version
+	return v >= step.Version
 }
 
 // outcomeOf translates how a commit ended.

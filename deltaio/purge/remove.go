@@ -11,7 +11,7 @@ import (
 	"github.com/lakewarden/lakewarden/deltaio/storage"
 )
 
-// RemoveArchived fences archiving and takes the run's rows out of the archive in
+// RemoveArchived comes after FenceDelete. It fences archiving and takes the run's rows out of the archive in
 // the same commit, so that no attempt can add any afterwards. An append-only
 // archive keeps them: it is fenced, and the result says how many are left.
 func RemoveArchived(ctx context.Context, dst storage.Store, env deltaio.Env, opt RemoveArchivedOptions) (*RemoveArchivedResult, error) {
