@@ -37,7 +37,8 @@ type Output struct {
 	Rows    *Bitmap // rows of the source that go here; nil: all
 	// Codec compresses what is encoded anew: uncompressed, snappy, gzip, brotli,
 	// lz4_raw, zstd. Empty keeps each source chunk's codec. Chunks copied as
-	// bytes keep theirs in any case.
+	// bytes keep theirs in any case, and so do the other chunks of such a column:
+	// some readers (parquet-go) take the codec of a column's first chunk for all.
 	Codec string
 }
 

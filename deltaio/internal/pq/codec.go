@@ -53,6 +53,7 @@ var (
 	})
 	gzipReaders = sync.Pool{New: func() any { return new(gzip.Reader) }}
 	gzipWriters = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
+	brotliPool  = sync.Pool{New: func() any { return brotli.NewWriterLevel(nil, 5) }}
 	lz4Pool     = sync.Pool{New: func() any { return new(lz4.Compressor) }}
 )
 
@@ -174,8 +175,10 @@ func pack(c format.CompressionCodec, dst, src []byte) ([]byte, error) {
 		err := z.Close()
 		return buf.Bytes(), err
 	case format.Brotli:
+		z := brotliPool.Get().(*brotli.Writer)
+		defer brotliPool.Put(z)
 		buf := bytes.NewBuffer(dst)
-		z := brotli.NewWriterLevel(buf, 5)
+		z.Reset(buf)
 		if _, err := z.Write(src); err != nil {
 			return nil, err
 		}

@@ -22,7 +22,8 @@ type outPlan struct {
 	out    *Output
 	leaves []*outLeaf
 	file   *fileWriter
-	codec  *format.CompressionCodec // nil: the source chunk's
+	codec  *format.CompressionCodec // as asked for; nil: the source chunk's
+	copies bool                     // some row group is copied as bytes
 	stats  []leafStats              // by leaf
 	res    Result
 	slow   []string
@@ -52,6 +53,7 @@ func (s *source) plan(out *Output, opt *Options) (*outPlan, error) {
 		}
 		p.codec = &c
 	}
+	p.copies = s.copiesAny(out.Rows)
 	sch, err := s.outSchema(out.Columns, opt.Clear)
 	if err != nil {
 		return nil, err
@@ -60,6 +62,28 @@ func (s *source) plan(out *Output, opt *Options) (*outPlan, error) {
 	p.stats = newLeafStats(sch.leaves, opt.Stats)
 	p.file, err = newFileWriter(out.W, sch, opt.Created, s.calendarKeys())
 	return p, err
+}
+
+// copiesAny says whether all rows of some row group are wanted.
+func (s *source) copiesAny(rows *Bitmap) bool {
+	lo := 0
+	for g := range s.meta.RowGroups {
+		hi := lo + int(s.meta.RowGroups[g].NumRows)
+		if hi > lo && (rows == nil || rows.All(lo, hi)) {
+			return true
+		}
+		lo = hi
+	}
+	return false
+}
+
+// codecFor is the codec to encode a leaf's chunk with, the source's being src:
+// one codec for all chunks of a column where the source has one.
+func (p *outPlan) codecFor(l *outLeaf, src format.CompressionCodec) format.CompressionCodec {
+	if p.codec == nil || p.copies && l.src != nil && l.conv == nil {
+		return writable(src)
+	}
+	return *p.codec
 }
 
 func (s *source) outSchema(cols []Column, clear []string) (*outSchema, error) {
@@ -118,12 +142,9 @@ func (p *outPlan) nextSource() *leaf {
 
 // constants writes the chunks up to the next one that comes from the source.
 func (p *outPlan) constants(codec format.CompressionCodec) error {
-	if p.codec != nil {
-		codec = *p.codec
-	}
 	for p.way != wayNone && p.next < len(p.leaves) && p.leaves[p.next].src == nil {
 		l := p.leaves[p.next]
-		res, err := p.chunk.constantChunk(l, p.file, codec, p.rows)
+		res, err := p.chunk.constantChunk(l, p.file, p.codecFor(l, codec), p.rows)
 		if err != nil {
 			return fmt.Errorf("column %s: %w", strings.Join(l.path, "."), err)
 		}

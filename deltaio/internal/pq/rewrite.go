@@ -65,9 +65,9 @@ func (rw *rewriter) rowGroup(ctx context.Context, g, row int) error {
 	if rg.NumRows == 0 {
 		return nil
 	}
-	codec := format.Snappy
-	if len(rg.Columns) > 0 {
-		codec = writable(rg.Columns[0].Meta.V.Codec)
+	codec := format.Snappy // of constants, the same in every row group
+	if first := rw.src.meta.RowGroups[0].Columns; len(first) > 0 {
+		codec = first[0].Meta.V.Codec
 	}
 	for _, p := range rw.plans {
 		p.begin(row, row+int(rg.NumRows))
@@ -151,12 +151,8 @@ func (j *chunkJob) add(p *outPlan) {
 		}
 		return
 	}
-	codec := writable(m.Codec)
-	if p.codec != nil {
-		codec = *p.codec
-	}
 	p.decoded = true
-	p.chunk.open(l, p.file, codec, j.rw.pageBytes)
+	p.chunk.open(l, p.file, p.codecFor(l, m.Codec), j.rw.pageBytes)
 	j.target(p, &p.chunk, l.conv)
 }
 
