@@ -14,6 +14,8 @@ import (
 type VacuumTableInput struct {
 	Run    Run  `json:"run"`
 	DryRun bool `json:"dry_run"`
+	// Deleted: the run's delete is committed, so that its files have a due date.
+	Deleted bool `json:"deleted"`
 }
 
 // VacuumTableResult: only proven deletions count as deleted.
@@ -85,11 +87,13 @@ func (a *Activities) VacuumTable(ctx context.Context, in VacuumTableInput) (*Vac
 		FilesDeleted: int64(r.Deleted), BytesDeleted: r.BytesDeleted, FilesPending: int64(r.Pending),
 		Retention: spec.DurationOf(opt.Retention),
 	}
-	due, young, err := purge.ErasureDue(ctx, l.table, purge.Run{ID: l.plan.RunID, Journal: l.folder}, opt.Retention)
-	if err != nil {
-		return nil, fail(ctx, err)
+	if in.Deleted {
+		due, young, err := purge.ErasureDue(ctx, l.table, purge.Run{ID: l.plan.RunID, Journal: l.folder}, opt.Retention)
+		if err != nil {
+			return nil, fail(ctx, err)
+		}
+		out.ErasureDue, out.FilesYoung = due, int64(young)
 	}
-	out.ErasureDue, out.FilesYoung = due, int64(young)
 	if r.Pending > 0 {
 		out.Note = fmt.Sprintf("%d files could not be deleted and are tried again by the next vacuum", r.Pending)
 	}

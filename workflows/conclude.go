@@ -67,7 +67,7 @@ func (p *purge) vacuum(ctx workflow.Context) error {
 	p.enter(ctx, StageVacuuming)
 	var v activities.VacuumTableResult
 	if err := workflow.ExecuteActivity(data(ctx, "Remove files past retention from storage"), steps.VacuumTable,
-		activities.VacuumTableInput{Run: p.runRef()}).Get(ctx, &v); err != nil {
+		activities.VacuumTableInput{Run: p.runRef(), Deleted: !p.deletedAt.IsZero()}).Get(ctx, &v); err != nil {
 		return err
 	}
 	p.status.Vacuum, p.status.ErasureDue = &v, v.ErasureDue

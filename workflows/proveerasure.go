@@ -111,7 +111,7 @@ func (e *erasure) prove(ctx workflow.Context) error {
 	e.enter(ctx, StageVacuuming)
 	var v activities.VacuumTableResult
 	if err := workflow.ExecuteActivity(data(ctx, "Remove files past retention from storage"), steps.VacuumTable,
-		activities.VacuumTableInput{Run: e.in.Run}).Get(ctx, &v); err != nil {
+		activities.VacuumTableInput{Run: e.in.Run, Deleted: true}).Get(ctx, &v); err != nil {
 		return err
 	}
 	e.status.Vacuum = &v
