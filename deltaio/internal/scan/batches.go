@@ -109,6 +109,11 @@ func (f *File) newScanner(opt *Options) (*scanner, error) {
 		s.cols = append(s.cols, c)
 		s.all = append(s.all, c.leaves()...)
 	}
+	if opt.leafBytes > 0 {
+		for _, l := range s.all {
+			l.maxBytes = opt.leafBytes
+		}
+	}
 	return s, nil
 }
 
@@ -149,7 +154,7 @@ func (s *scanner) open(group int) (err error) {
 	}
 	window := min(max(readAhead/max(len(s.all), 1), minWindow), maxWindow)
 	for _, l := range s.all {
-		l.open(r, g, window)
+		l.open(r, g, window, s.rows)
 	}
 	return nil
 }

@@ -44,11 +44,19 @@ func Open(r storage.Reader) (f *File, err error) {
 	return f, nil
 }
 
-// recoverTo turns a panic into an error: decoders run on bytes nobody checked,
-// and a file must not take the process down.
+// panicError is a panic that was turned into an error: decoders run on bytes
+// nobody checked, and a file must not take the process down. It is a net, not a
+// way to report errors: tests fail on files that make it necessary.
+type panicError struct{ value any }
+
+func (e *panicError) Error() string {
+	return fmt.Sprintf("%v: decoder failed: %v", ErrCorrupt, e.value)
+}
+func (e *panicError) Unwrap() error { return ErrCorrupt }
+
 func recoverTo(err *error, wrap func(error) error) {
 	if p := recover(); p != nil {
-		*err = wrap(fmt.Errorf("%w: %v", ErrCorrupt, p))
+		*err = wrap(&panicError{p})
 	}
 }
 

@@ -14,6 +14,8 @@ const (
 	// unless the batch is a single row already.
 	maxLeafBytes   = 128 << 20
 	maxLeafEntries = 16 << 20
+	// maxHint bounds the memory taken for values before any is decoded.
+	maxHint = 4 << 20
 	// levelBlock is how many levels of a repeated column are looked ahead.
 	levelBlock = 4096
 )
@@ -27,6 +29,7 @@ type leaf struct {
 	levelsOnly bool
 	convert    convert // nil: physical values are the wanted ones
 	width      int     // of the wanted values
+	maxBytes   int     // of a batch of several rows
 
 	rd *page.Reader
 	// the batch
@@ -44,12 +47,16 @@ type leaf struct {
 }
 
 func newLeaf(n *footer.Node) *leaf {
-	return &leaf{node: n, flat: n.MaxRep == 0 && n.MaxDef <= 1, width: n.Width()}
+	return &leaf{node: n, flat: n.MaxRep == 0 && n.MaxDef <= 1, width: n.Width(), maxBytes: maxLeafBytes}
 }
 
 // open starts the column's chunk in a row group.
-func (l *leaf) open(r io.ReaderAt, g *footer.RowGroup, window int) {
-	l.rd = page.NewReader(r, l.node, &g.Chunks[l.node.Leaf], window)
+func (l *leaf) open(r io.ReaderAt, g *footer.RowGroup, window, rows int) {
+	chunk := &g.Chunks[l.node.Leaf]
+	l.rd = page.NewReader(r, l.node, chunk, window)
+	if l.sizeHint == 0 {
+		l.sizeHint = int(min(chunk.UncompressedSize/g.NumRows*int64(rows), maxHint))
+	}
 	l.rd.SkipValues = l.levelsOnly
 	l.aheadDef, l.aheadRep, l.ahead = l.aheadDef[:0], l.aheadRep[:0], 0
 }
@@ -88,7 +95,7 @@ func (l *leaf) begin(n int) *page.Vector {
 	} else {
 		dst.Reset(l.width, n, l.sizeHint)
 	}
-	dst.Limit = maxLeafBytes
+	dst.Limit = l.maxBytes
 	if n == 1 {
 		dst.Limit = page.MaxData
 	}

@@ -14,8 +14,9 @@ type Options struct {
 	// Mapped finds columns by Field.PhysicalName (column mapping modes name and
 	// id); otherwise by Field.Name. It holds for nested fields as well.
 	Mapped bool
-	// ByFieldID finds columns by their Parquet field id first (column mapping
-	// mode id); files without ids fall back to physical names.
+	// ByFieldID finds columns by their Parquet field id (column mapping mode
+	// id). A file without any field id is refused, as the protocol asks; an id
+	// that a file lacks is a column of nulls. Members of a variant have no ids.
 	ByFieldID bool
 	// Partition holds the partition values of the file as in the log (nil =
 	// null), by physical name. A field named here is filled with the constant
@@ -29,4 +30,6 @@ type Options struct {
 	// BatchRows bounds the rows of a batch; 0 means DefaultBatchRows. Batches
 	// get smaller on their own where rows are wide.
 	BatchRows int
+
+	leafBytes int // for tests: what one column of a batch may take
 }

@@ -1,7 +1,5 @@
 package footer
 
-import "errors"
-
 // PageType is the kind of a page.
 type PageType int32
 
@@ -36,12 +34,13 @@ type Header struct {
 func ParseHeader(b []byte) (h Header, n int, more bool, err error) {
 	d := &decoder{b: b}
 	h.Compressed = true
-	d.fields(func(id int16, wire byte) bool { return d.headerField(&h, id, wire) })
+	seen := d.fields(func(id int16, wire byte) bool { return d.headerField(&h, id, wire) })
+	d.require(seen, "page header", 1, 2, 3)
+	if h.Type != IndexPage && !h.hasBody {
+		d.fail("a page header without its details")
+	}
 	if d.err != nil {
 		return Header{}, 0, d.short, d.err
-	}
-	if h.Type != IndexPage && !h.hasBody {
-		return Header{}, 0, false, errors.Join(ErrCorrupt, errors.New("a page header without its details"))
 	}
 	return h, d.pos, false, nil
 }
@@ -57,13 +56,13 @@ func (d *decoder) headerField(h *Header, id int16, wire byte) bool {
 	case id == 4 && wire == wireI32:
 		h.CRC, h.HasCRC = uint32(d.i32()), true
 	case id == 5 && wire == wireStruct && h.Type == DataPage:
-		d.fields(func(id int16, wire byte) bool { return d.dataPage(h, id, wire) })
+		d.require(d.fields(func(id int16, wire byte) bool { return d.dataPage(h, id, wire) }), "data page header", 1, 2, 3, 4)
 		h.hasBody = true
 	case id == 7 && wire == wireStruct && h.Type == DictionaryPage:
-		d.fields(func(id int16, wire byte) bool { return d.dictPage(h, id, wire) })
+		d.require(d.fields(func(id int16, wire byte) bool { return d.dictPage(h, id, wire) }), "dictionary page header", 1, 2)
 		h.hasBody = true
 	case id == 8 && wire == wireStruct && h.Type == DataPageV2:
-		d.fields(func(id int16, wire byte) bool { return d.dataPageV2(h, id, wire) })
+		d.require(d.fields(func(id int16, wire byte) bool { return d.dataPageV2(h, id, wire) }), "data page header", 1, 4, 5, 6)
 		h.hasBody = true
 	default:
 		return false

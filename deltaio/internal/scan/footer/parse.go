@@ -6,7 +6,8 @@ import "fmt"
 func Parse(b []byte) (*Meta, error) {
 	d := &decoder{b: b}
 	m := &Meta{}
-	d.fields(func(id int16, wire byte) bool { return d.metaField(m, id, wire) })
+	seen := d.fields(func(id int16, wire byte) bool { return d.metaField(m, id, wire) })
+	d.require(seen, "file metadata", 2, 3, 4)
 	if d.err != nil {
 		return nil, d.err
 	}
@@ -66,7 +67,7 @@ func (d *decoder) columnOrder() (typeDefined bool) {
 
 func (d *decoder) element() (e Element) {
 	converted, scale, precision := int32(-1), int32(0), int32(0)
-	d.fields(func(id int16, wire byte) bool {
+	seen := d.fields(func(id int16, wire byte) bool {
 		switch {
 		case id == 1 && wire == wireI32:
 			e.Type, e.HasType = Type(d.i32()), true
@@ -93,6 +94,7 @@ func (d *decoder) element() (e Element) {
 		}
 		return true
 	})
+	d.require(seen, "schema element", 4)
 	old := fromConverted(converted, scale, precision)
 	switch {
 	case e.Logical.Kind == KindNone:
@@ -104,7 +106,7 @@ func (d *decoder) element() (e Element) {
 }
 
 func (d *decoder) rowGroup() (g RowGroup) {
-	d.fields(func(id int16, wire byte) bool {
+	seen := d.fields(func(id int16, wire byte) bool {
 		switch {
 		case id == 1 && wire == wireList:
 			d.list(wireStruct, 16, func() { g.Chunks = append(g.Chunks, d.chunk()) })
@@ -115,6 +117,7 @@ func (d *decoder) rowGroup() (g RowGroup) {
 		}
 		return true
 	})
+	d.require(seen, "row group", 1, 3)
 	return g
 }
 
@@ -125,7 +128,8 @@ func (d *decoder) chunk() (c Chunk) {
 			c.foreignFile = len(d.bytes()) > 0
 		case id == 3 && wire == wireStruct:
 			c.hasMeta = true
-			d.fields(func(id int16, wire byte) bool { return d.chunkMeta(&c, id, wire) })
+			seen := d.fields(func(id int16, wire byte) bool { return d.chunkMeta(&c, id, wire) })
+			d.require(seen, "column chunk", 1, 4, 5, 6, 7, 9)
 		case id == 4 && wire == wireI64:
 			c.OffsetIndexOffset = d.varint()
 		case id == 5 && wire == wireI32:

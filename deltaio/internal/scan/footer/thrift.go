@@ -117,10 +117,19 @@ func (d *decoder) bytes() []byte {
 
 func (d *decoder) string() string { return string(d.bytes()) }
 
+// require fails unless the struct just read, named what, had all the fields.
+func (d *decoder) require(seen uint64, what string, ids ...int) {
+	for _, id := range ids {
+		if d.err == nil && seen>>id&1 == 0 {
+			d.fail("%s without its field %d", what, id)
+		}
+	}
+}
+
 // fields calls f for each field of a struct. f reads the value and returns
 // true, or returns false and reads nothing: the field is then skipped. Booleans
-// live in the wire type.
-func (d *decoder) fields(f func(id int16, wire byte) bool) {
+// live in the wire type. The result has a bit for each field that f read.
+func (d *decoder) fields(f func(id int16, wire byte) bool) (seen uint64) {
 	if d.depth++; d.depth > maxNesting {
 		d.fail("nested deeper than %d structs", maxNesting)
 	}
@@ -129,7 +138,7 @@ func (d *decoder) fields(f func(id int16, wire byte) bool) {
 	for d.err == nil {
 		h := d.byte()
 		if d.err != nil || h&0xf == wireStop {
-			return
+			return seen
 		}
 		if delta := h >> 4; delta != 0 {
 			id += int16(delta)
@@ -137,14 +146,17 @@ func (d *decoder) fields(f func(id int16, wire byte) bool) {
 			v := d.varint()
 			if v < math.MinInt16 || v > math.MaxInt16 {
 				d.fail("field number %d", v)
-				return
+				return seen
 			}
 			id = int16(v)
 		}
 		if wire := h & 0xf; !f(id, wire) {
 			d.skip(wire)
+		} else if id >= 0 && id < 64 {
+			seen |= 1 << id
 		}
 	}
+	return seen
 }
 
 // list calls f once per element of a list of the wire type want. least is the

@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/lakewarden/lakewarden/deltaio/internal/scan/footer"
 )
@@ -133,6 +134,12 @@ func (r *Reader) enterValues(e footer.Encoding, b []byte) error {
 	if len(b) == 0 && r.leaf.MaxDef > 0 {
 		r.values = noValues{}
 		return nil
+	}
+	// A flipped bit makes plain values of any others: page headers have no
+	// checksum, but the footer lists the encodings. Writers are careless with
+	// the old ones only.
+	if e >= footer.DeltaBinaryPacked && e != footer.RLEDictionary && len(r.chunk.Encodings) > 0 && !slices.Contains(r.chunk.Encodings, e) {
+		return corrupt("encoding %d, which the footer does not list", e)
 	}
 	v, err := r.decoder(e, b)
 	r.values = v
