@@ -29,7 +29,7 @@ help: ## list the commands
 .PHONY: build
 build: ## the command line and the worker, into bin/
 	$(GO) build -o bin/lakewarden ./starter
-	$(GO) build -o bin/lakewarden-worker ./worker
+	$(GO) build -o bin/worker ./worker
 
 .PHONY: demo
 demo: server build ## a purge from start to certificate on a sample lakehouse; KEEP=1 leaves server and worker up

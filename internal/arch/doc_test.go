@@ -1,6 +1,7 @@
 package arch
 
 import (
+	"go/ast"
 	"strings"
 	"testing"
 )
@@ -53,4 +54,60 @@ func TestPackages_haveNamesThatSayWhatTheyHold(t *testing.T) {
 			t.Errorf("%s/%s: package %s: name it by what it holds", s.dir, s.name, s.file.Name.Name)
 		}
 	}
+}
+
+// TestExported_isDocumented: what others may use says what it does. Test files,
+// programs and the methods that an interface's contract describes are free.
+func TestExported_isDocumented(t *testing.T) {
+	t.Parallel()
+	for _, s := range sources(t) {
+		if s.isTest() || s.file.Name.Name == "main" {
+			continue
+		}
+		for _, decl := range s.file.Decls {
+			for _, name := range undocumented(decl) {
+				t.Errorf("%s/%s: %s has no doc comment", s.dir, s.name, name)
+			}
+		}
+	}
+}
+
+// undocumented names the exported identifiers of a declaration that neither have
+// a comment nor stand in a group that has one.
+func undocumented(decl ast.Decl) []string {
+	switch d := decl.(type) {
+	case *ast.FuncDecl:
+		if d.Doc == nil && d.Name.IsExported() && d.Recv == nil {
+			return []string{d.Name.Name}
+		}
+	case *ast.GenDecl:
+		if d.Doc != nil {
+			return nil
+		}
+		var names []string
+		for _, spec := range d.Specs {
+			names = append(names, bareNames(spec)...)
+		}
+		return names
+	}
+	return nil
+}
+
+func bareNames(spec ast.Spec) []string {
+	switch s := spec.(type) {
+	case *ast.TypeSpec:
+		if s.Doc == nil && s.Comment == nil && s.Name.IsExported() {
+			return []string{s.Name.Name}
+		}
+	case *ast.ValueSpec:
+		if s.Doc != nil || s.Comment != nil {
+			return nil
+		}
+		for _, name := range s.Names {
+			if name.IsExported() {
+				return []string{name.Name}
+			}
+		}
+	}
+	return nil
 }

@@ -18,7 +18,7 @@ import (
 
 const root = "../.."
 
-// source is one Go file of the module, parsed up to its imports.
+// source is one Go file of the module.
 type source struct {
 	dir  string // slash-separated, relative to the root
 	name string
@@ -57,7 +57,7 @@ func sources(t *testing.T) []source {
 		if !strings.HasSuffix(p, ".go") {
 			return nil
 		}
-		f, err := parser.ParseFile(fset, p, nil, parser.ImportsOnly|parser.ParseComments)
+		f, err := parser.ParseFile(fset, p, nil, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}

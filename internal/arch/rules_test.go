@@ -21,7 +21,7 @@ var (
 	outside  = []string{"os", "net$", "net/http", "syscall", "log"}
 	arrow    = []string{"github.com/apache/arrow"}
 	// wiring knows everything; so nothing but the two programs may know it.
-	wiring = []string{module + "/internal/run", module + "/internal/config"}
+	wiring = []string{module + "/internal/run", module + "/internal/config", module + "/internal/demo"}
 )
 
 var rules = []rule{
@@ -60,7 +60,7 @@ var rules = []rule{
 	},
 	{
 		name:   "starter",
-		in:     []string{"starter"},
+		in:     []string{"starter", "internal/demo"},
 		own:    []string{"starter", "workflows", "activities$", "spec", "deltaio", "internal"},
 		deny:   []string{"go.temporal.io/sdk/workflow"},
 		reason: "the command line starts, asks and reads; the work is done by workflows, where it survives a crash",
@@ -110,7 +110,7 @@ var rules = []rule{
 	{
 		name:   "internal",
 		in:     []string{"internal"},
-		except: []string{"internal/conform", "internal/deps", "internal/e2e", "internal/run", "internal/config"},
+		except: []string{"internal/conform", "internal/deps", "internal/e2e", "internal/run", "internal/config", "internal/demo"},
 		own:    []string{"internal", "deltaio", "spec"},
 		deny:   join(temporal, wiring),
 		reason: "what activities and the command line share works without Temporal, also after its history is gone",
