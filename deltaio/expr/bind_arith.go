@@ -118,6 +118,9 @@ func (b *binder) arithmetic(n *node, x, y *term) (*term, error) {
 		}
 	}
 	typ := arithmeticType(x, y)
+	if n.op == opDiv && x.typ == schema.Void && isDecimal(typ) {
+		typ = schema.Double // NULL / decimal is a double in Spark, decimal / NULL is not
+	}
 	switch {
 	case n.op == opIntDiv && isFloat(typ):
 		return nil, n.bindError("DIV wants integers or decimals")

@@ -180,7 +180,10 @@ func compareConst[T cmp.Ordered](n int, op compareOp, a []T, c T) []uint64 {
 // compareFloats follows Spark's order: NaN equals NaN and is greater than any
 // other value; -0.0 equals 0.0 (SQLOrderingUtil.compareDoubles).
 func compareFloats(n int, op compareOp, a, b []float64, constant bool) []uint64 {
-	if constant && b[0] == b[0] && op != cmpGt {
+	if constant && b[0] == b[0] {
+		if op == cmpGt {
+			return floatsAbove(n, a, b[0])
+		}
 		return compareConst(n, op, a, b[0])
 	}
 	at := -1
@@ -200,6 +203,20 @@ func compareFloats(n int, op compareOp, a, b []float64, constant bool) []uint64 
 			r = x > y || x != x && y == y
 		}
 		out[i>>6] |= b2u(r) << (i & 63)
+	}
+	return out
+}
+
+// floatsAbove is v > c for a constant that is no NaN.
+func floatsAbove(n int, a []float64, c float64) []uint64 {
+	out := newBits(n)
+	a = a[:n]
+	for w := range out {
+		var m uint64
+		for i, v := range a[w*64 : min(w*64+64, n)] {
+			m |= (b2u(v > c) | b2u(v != v)) << (i & 63)
+		}
+		out[w] = m
 	}
 	return out
 }
@@ -243,24 +260,35 @@ func compareDecimalConst(n int, op compareOp, a []decimal128.Num, c decimal128.N
 
 // compareBytes orders strings by their UTF-8 bytes, unsigned, as UTF8String.
 func compareBytes(n int, op compareOp, a, b *vec) []uint64 {
-	out := newBits(n)
-	y, at := []byte(nil), b.at()
-	if b.one {
-		y = b.bytes(0)
+	if b.one && !a.one {
+		return compareBytesConst(n, op, a.off, a.data, b.bytes(0))
 	}
+	out := newBits(n)
 	for i := range n {
-		x := a.data[a.off[i&a.at()]:a.off[i&a.at()+1]]
-		if at != 0 {
-			y = b.bytes(i)
-		}
-		var r bool
-		if op == cmpEq {
-			r = len(x) == len(y) && bytes.Equal(x, y)
-		} else {
-			c := bytes.Compare(x, y)
-			r = op == cmpLt && c < 0 || op == cmpGt && c > 0
-		}
+		c := bytes.Compare(a.bytes(i), b.bytes(i))
+		r := op == cmpEq && c == 0 || op == cmpLt && c < 0 || op == cmpGt && c > 0
 		out[i>>6] |= b2u(r) << (i & 63)
+	}
+	return out
+}
+
+func compareBytesConst(n int, op compareOp, off []int32, data, c []byte) []uint64 {
+	out := newBits(n)
+	want := map[compareOp]int{cmpLt: -1, cmpGt: 1}[op]
+	off = off[:n+1]
+	for w := range out {
+		var m uint64
+		lo := off[w*64]
+		for i, hi := range off[w*64+1 : min(w*64+64, n)+1] {
+			x := data[lo:hi]
+			lo = hi
+			if op != cmpEq {
+				m |= b2u(bytes.Compare(x, c) == want) << (i & 63)
+			} else if len(x) == len(c) {
+				m |= b2u(string(x) == string(c)) << (i & 63)
+			}
+		}
+		out[w] = m
 	}
 	return out
 }

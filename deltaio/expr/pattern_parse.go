@@ -4,21 +4,43 @@ import (
 	"strings"
 )
 
-// fields are what a text gave, by pattern letter.
+// fields are what a text gave, by slot of the pattern letter.
 type fields struct {
-	set    [128]bool
-	val    [128]int64
+	set    uint16
+	val    [12]int64
 	micros int64
 	zone   bool
 	offset int64
 }
 
-func (f *fields) put(letter byte, v int64) bool {
-	if f.set[letter] && f.val[letter] != v {
-		return false
+// slots are the letters that fields keeps; the years are one slot.
+const slots = "yMdDHhKkmsaX"
+
+var slotOf = func() (t [128]uint8) {
+	for i := range slots {
+		t[slots[i]] = uint8(i)
 	}
-	f.set[letter], f.val[letter] = true, v
+	return t
+}()
+
+// put stores a field; one given twice must agree.
+func (f *fields) put(letter byte, v int64) bool {
+	i := slotOf[letter]
+	if f.set>>i&1 != 0 {
+		return f.val[i] == v
+	}
+	f.set |= 1 << i
+	f.val[i] = v
 	return true
+}
+
+func (f *fields) has(letter byte) bool { return f.set>>slotOf[letter]&1 != 0 }
+
+func (f *fields) get(letter byte, other int64) int64 {
+	if f.has(letter) {
+		return f.val[slotOf[letter]]
+	}
+	return other
 }
 
 // parse reads all of s. It gives wall-clock microseconds, and the offset where
@@ -67,7 +89,7 @@ func (it *patternItem) parse(s string, f *fields) (rest string, ok bool) {
 			return "", false
 		}
 		f.micros, _ = parseFraction(s[:n])
-		return s[n:], f.put('S', f.micros)
+		return s[n:], true
 	case it.field == 'a':
 		for v, text := range []string{"AM", "PM"} {
 			if len(s) >= 2 && strings.EqualFold(s[:2], text) {
@@ -188,31 +210,26 @@ func (it *patternItem) parseOffset(s string, f *fields) (rest string, ok bool) {
 // resolve makes a timestamp of the fields: a missing year is 1970, other
 // missing fields are their least (DateTimeFormatterHelper.toLocalDate, toLocalTime).
 func (f *fields) resolve() (timeText, bool) {
-	get := func(letter byte, other int64) int64 {
-		if f.set[letter] {
-			return f.val[letter]
-		}
-		return other
-	}
-	y := get('y', 1970)
+	y := f.get('y', 1970)
 	if y > 300_000 || y < -300_000 {
 		return timeText{}, false
 	}
-	m, d := get('M', 1), get('d', 1)
-	if f.set['D'] {
+	m, d := f.get('M', 1), f.get('d', 1)
+	if f.has('D') {
+		dayNumber := f.get('D', 0)
 		leap := int64(daysInMonth(y, 2) - 28)
-		if f.val['D'] < 1 || f.val['D'] > 365+leap {
+		if dayNumber < 1 || dayNumber > 365+leap {
 			return timeText{}, false
 		}
-		cy, cm, cd := civil(dayCount(y, 1, 1) + f.val['D'] - 1)
-		if cy != y || f.set['M'] && int64(cm) != m || f.set['d'] && int64(cd) != d {
+		cy, cm, cd := civil(dayCount(y, 1, 1) + dayNumber - 1)
+		if cy != y || f.has('M') && int64(cm) != m || f.has('d') && int64(cd) != d {
 			return timeText{}, false
 		}
 		m, d = int64(cm), int64(cd)
 	}
 	day, ok := validDay(y, int(min(m, 99)), int(min(d, 99)))
 	hour, okHour := f.hour()
-	minute, second := get('m', 0), get('s', 0)
+	minute, second := f.get('m', 0), f.get('s', 0)
 	if !ok || !okHour || minute > 59 || second > 59 {
 		return timeText{}, false
 	}
@@ -237,16 +254,16 @@ func (f *fields) hour() (int64, bool) {
 		lo, hi, base int64
 		half         bool
 	}{{'H', 0, 23, 24, false}, {'k', 1, 24, 24, false}, {'h', 1, 12, 12, true}, {'K', 0, 11, 12, true}} {
-		if !f.set[c.letter] {
+		if !f.has(c.letter) {
 			continue
 		}
-		v := f.val[c.letter]
+		v := f.get(c.letter, 0)
 		if v < c.lo || v > c.hi {
 			return 0, false
 		}
 		v %= c.base
-		if c.half && f.set['a'] {
-			v += 12 * f.val['a']
+		if c.half && f.has('a') {
+			v += 12 * f.get('a', 0)
 		}
 		if !put(v) {
 			return 0, false

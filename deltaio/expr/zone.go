@@ -2,6 +2,8 @@ package expr
 
 import (
 	"math"
+	"sort"
+	"sync"
 	"time"
 )
 
@@ -10,6 +12,7 @@ import (
 // of a batch lie near each other; so it belongs to one goroutine.
 type zoneClock struct {
 	loc        *time.Location
+	table      *zoneTable
 	start, end int64 // the stretch [start, end) in instants
 	off        int64 // wall clock = instant + off
 }
@@ -21,6 +24,8 @@ func newZoneClock(loc *time.Location) *zoneClock {
 	z := &zoneClock{loc: loc, start: 1}
 	if loc == time.UTC {
 		z.start, z.end = math.MinInt64, math.MaxInt64
+	} else {
+		z.table = tableOf(loc)
 	}
 	return z
 }
@@ -30,17 +35,69 @@ func (z *zoneClock) seek(sec int64) {
 	if sec >= z.start && sec < z.end {
 		return
 	}
-	t := time.Unix(sec, 0).In(z.loc)
-	_, off := t.Zone()
-	z.off = int64(off)
-	z.start, z.end = math.MinInt64, math.MaxInt64
+	if t := z.table; sec >= tableFrom && sec < tableTo {
+		i := sort.Search(len(t.ends)-1, func(i int) bool { return sec < t.ends[i] })
+		z.start, z.end, z.off = t.starts[i], t.ends[i], t.offs[i]
+		return
+	}
+	z.start, z.end, z.off = stretchAt(z.loc, sec)
+}
+
+// stretchAt asks the zone for the stretch of constant offset at an instant.
+func stretchAt(loc *time.Location, sec int64) (start, end, off int64) {
+	t := time.Unix(sec, 0).In(loc)
+	_, o := t.Zone()
+	start, end = math.MinInt64, math.MaxInt64
 	from, to := t.ZoneBounds()
 	if !from.IsZero() {
-		z.start = from.Unix()
+		start = from.Unix()
 	}
 	if !to.IsZero() {
-		z.end = to.Unix()
+		end = to.Unix()
 	}
+	// Beyond the last change that the database lists, ZoneBounds errs on the
+	// last day of leap years: its end may lie before the instant asked about.
+	if end <= sec {
+		end = sec + 3600
+	}
+	return min(start, sec), end, int64(o)
+}
+
+// zoneTable holds the stretches from 1900 to 2100, since asking the zone is
+// slow where rows jump between them.
+type zoneTable struct{ starts, ends, offs []int64 }
+
+const (
+	tableFrom = -2_208_988_800 // 1900-01-01
+	tableTo   = 4_102_444_800  // 2100-01-01
+	maxTables = 1000           // zones that a program makes for itself are not kept
+)
+
+var (
+	tablesMu sync.Mutex
+	tables   = map[*time.Location]*zoneTable{}
+)
+
+func tableOf(loc *time.Location) *zoneTable {
+	tablesMu.Lock()
+	defer tablesMu.Unlock()
+	t, ok := tables[loc]
+	if ok {
+		return t
+	}
+	t = &zoneTable{}
+	for sec := int64(tableFrom); sec < tableTo; {
+		start, end, off := stretchAt(loc, sec)
+		if len(t.ends) > 0 {
+			start = sec // the stretches leave no hole
+		}
+		t.starts, t.ends, t.offs = append(t.starts, start), append(t.ends, end), append(t.offs, off)
+		sec = end
+	}
+	if len(tables) < maxTables {
+		tables[loc] = t
+	}
+	return t
 }
 
 // wall gives the wall clock at an instant.
@@ -53,8 +110,7 @@ func (z *zoneClock) wall(sec int64) int64 {
 // a time that happens twice is the earlier, one that is skipped moves later by
 // the gap.
 func (z *zoneClock) instant(wall int64) int64 {
-	u, gap, _ := z.resolve(wall)
-	_ = gap // both cases are the offset before the change
+	u, _, _ := z.resolve(wall)
 	return u
 }
 
