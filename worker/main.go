@@ -50,7 +50,7 @@ func work(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return run.Worker(ctx, c, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	return run.Worker(ctx, run.Options{Config: c, Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))})
 }
 
 // multi is a flag that may be repeated.

@@ -16,7 +16,9 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"github.com/lakewarden/lakewarden/activities"
+	"github.com/lakewarden/lakewarden/deltaio/storage"
 	"github.com/lakewarden/lakewarden/internal/config"
+	"github.com/lakewarden/lakewarden/internal/lake"
 	"github.com/lakewarden/lakewarden/workflows"
 )
 
@@ -27,13 +29,30 @@ const Version = "0.1.0"
 // resume elsewhere from what they have staged.
 const drain = 30 * time.Second
 
+// Options of a worker. Config and Logger are needed; the rest is for tests.
+type Options struct {
+	Config config.File
+	Logger *slog.Logger
+	// Open opens stores. Nil: storage.Open.
+	Open func(ctx context.Context, url string) (storage.Store, error)
+	// Now is the worker's clock. Nil: time.Now.
+	Now func() time.Time
+}
+
 // Worker connects and works until the context ends.
-func Worker(ctx context.Context, c config.File, logger *slog.Logger) error {
-	l, err := c.Lake()
+func Worker(ctx context.Context, o Options) error {
+	if o.Open == nil {
+		o.Open = storage.Open
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	c := o.Config
+	l, err := lake.New(c.Config, o.Open)
 	if err != nil {
 		return err
 	}
-	cl, err := c.Dial(ctx, logger)
+	cl, err := c.Dial(ctx, o.Logger)
 	if err != nil {
 		return err
 	}
@@ -45,16 +64,16 @@ func Worker(ctx context.Context, c config.File, logger *slog.Logger) error {
 	w := worker.New(cl, queue, worker.Options{WorkerStopTimeout: drain})
 	workflows.Register(w)
 	w.RegisterActivity(&activities.Activities{
-		Lake: l, Now: time.Now, Engine: "lakewarden/" + Version, Parallel: c.Parallel,
+		Lake: l, Now: o.Now, Engine: "lakewarden/" + Version, Parallel: c.Parallel,
 		Runs: runStates{cl}, Namespace: searchAttributes(cl, c), LookupEnv: os.LookupEnv,
 	})
 	if err := w.Start(); err != nil {
 		return fmt.Errorf("worker on queue %s: %w", queue, err)
 	}
 	defer w.Stop()
-	logger.Info("worker started", "queue", queue, "roots", len(l.Config().Roots), "version", Version)
+	o.Logger.Info("worker started", "queue", queue, "roots", len(l.Config().Roots), "version", Version)
 	<-ctx.Done()
-	logger.Info("worker stops", "reason", context.Cause(ctx))
+	o.Logger.Info("worker stops", "reason", context.Cause(ctx))
 	return nil
 }
 
