@@ -19,6 +19,10 @@ TEMPORAL_VERSION := v1.5.1
 # Which packages to test, lint and bench: `make test PKG=./deltaio/...`.
 PKG ?= ./...
 TEST_TIMEOUT ?= 20m
+# Tests against a real server run after the others and alone, so that their
+# deadlines measure the product and not the load of the machine.
+E2E = $(filter %/internal/e2e,$(shell $(GO) list $(PKG)))
+UNIT = $(filter-out %/internal/e2e,$(shell $(GO) list $(PKG)))
 # The dev server needs no network; without this it asks for newer versions.
 export TEMPORAL_VERSION_CHECK_DISABLED := 1
 
@@ -36,12 +40,19 @@ demo: server build ## a purge from start to certificate on a sample lakehouse; K
 	bin/lakewarden demo $(if $(filter-out 0 no false,$(KEEP)),--keep)
 
 .PHONY: test
-test: temporal ## all that a developer needs: unit, replay, end-to-end on a dev server
-	$(TEST) -timeout $(TEST_TIMEOUT) $(PKG)
+test: unit e2e ## all that a developer needs: unit, replay, end-to-end on a dev server
+
+.PHONY: unit
+unit: ## tests that need no server, replay of recorded histories included
+	$(if $(UNIT),$(TEST) -timeout $(TEST_TIMEOUT) $(UNIT))
+
+.PHONY: e2e
+e2e: temporal ## tests on a Temporal dev server, with workers killed and servers restarted
+	$(if $(E2E),$(TEST) -timeout $(TEST_TIMEOUT) $(E2E))
 
 # What CI runs. Cheap checks come first; each can be run alone.
 .PHONY: check
-check: fmt vet lint workflowcheck imports race ## all checks: format, vet, lint, determinism, imports, unit with -race, replay, end-to-end
+check: fmt vet lint workflowcheck imports race e2e ## all checks: format, vet, lint, determinism, imports, unit with -race, replay, end-to-end
 
 .PHONY: fmt
 fmt: ## fails when a file is not as gofmt writes it
@@ -65,8 +76,8 @@ imports: ## the import rules and the package docs
 	$(TEST) ./internal/arch
 
 .PHONY: race
-race: temporal ## all tests under the race detector
-	$(TEST) -race -timeout $(TEST_TIMEOUT) $(PKG)
+race: ## unit tests under the race detector
+	$(if $(UNIT),$(TEST) -race -timeout $(TEST_TIMEOUT) $(UNIT))
 
 .PHONY: bench
 bench: ## benchmarks; `make bench PKG=./deltaio/internal/pq BENCH=Split`
