@@ -1,6 +1,7 @@
 package log
 
 import (
+	"encoding/binary"
 	"fmt"
 	"io"
 
@@ -15,6 +16,9 @@ const maxCheckpointFile = 4 << 30
 // openParquet opens a file of a checkpoint. The caller runs under recover: the
 // library panics on some damaged files.
 func openParquet(data []byte) (*parquet.File, error) {
+	if n := len(data); n < 12 || int64(binary.LittleEndian.Uint32(data[n-8:])) > int64(n)-12 {
+		return nil, fmt.Errorf("no Parquet file of %d bytes has such a footer", n)
+	}
 	f, err := parquet.OpenFile(bytesAt(data), int64(len(data)),
 		parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(64<<10))
 	if err != nil {
