@@ -13,8 +13,8 @@ package expr
 //     Java 17 prints 1e23 as 9.999999999999999E22.
 //   - \b in RLIKE sees ASCII words, as Java since 19; \p classes and case
 //     mapping follow the Unicode tables of the Go release.
-//   - Where Spark fails a query (a timestamp moved beyond its range, a value of
-//     try-less overflow in an interval), the value is NULL.
+//   - Where Spark fails a query because a timestamp leaves its range, the value
+//     is NULL.
 //   - Names may hold letters of any script without backticks.
 //
 // Refused, with the place in the text:

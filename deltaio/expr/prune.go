@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"maps"
+
 	"github.com/lakewarden/lakewarden/deltaio/schema"
 )
 
@@ -59,7 +61,9 @@ func (b *Bound) PrunePaths(r func(path []string) (Range, bool)) Verdict {
 	if b.root.typ != schema.Boolean {
 		return Some
 	}
-	s := b.root.judge(r)
+	known := knowledge{ask: r, columns: map[*columnRef]values{}}
+	known.collect(b.root)
+	s := b.root.judgeSplit(known)
 	switch {
 	case !s.canTrue():
 		return None
@@ -137,20 +141,67 @@ func (s values) join(o values) values {
 // less compares single values in Spark's order.
 func less(a, b *vec) bool { return compareValues(1, cmpLt, a, b)[0]&1 != 0 }
 
-func (t *term) judge(r func([]string) (Range, bool)) values {
+// knowledge is what each column of a tree may hold, in the order of the tree so
+// that the verdict never depends on chance.
+type knowledge struct {
+	ask     func([]string) (Range, bool)
+	columns map[*columnRef]values
+	order   []*columnRef
+}
+
+func (k *knowledge) collect(t *term) {
+	for _, a := range t.args {
+		k.collect(a)
+	}
+	if t.kind != termColumn {
+		return
+	}
+	if _, ok := k.columns[t.col]; ok {
+		return
+	}
+	k.order = append(k.order, t.col)
+	k.columns[t.col] = anything
+	if r, ok := k.ask(t.col.path); ok {
+		k.columns[t.col] = r.values(t.typ, len(t.col.path) > 1)
+	}
+}
+
+// maxSplits bounds the columns that judgeSplit looks at twice.
+const maxSplits = 4
+
+// judgeSplit looks at the rows where a column is NULL and at the others apart,
+// so that x < 5 OR x IS NULL is seen to be TRUE of both.
+func (t *term) judgeSplit(k knowledge) values {
+	cases := []map[*columnRef]values{k.columns}
+	for _, col := range k.order {
+		v := k.columns[col]
+		if !v.null || !v.some || len(cases) >= 1<<maxSplits {
+			continue
+		}
+		v.null = false
+		for _, c := range cases[:len(cases):len(cases)] {
+			absent := maps.Clone(c)
+			absent[col], c[col] = onlyNull, v
+			cases = append(cases, absent)
+		}
+	}
+	out := values{}
+	for _, c := range cases {
+		out = out.join(t.judge(c))
+	}
+	return out
+}
+
+func (t *term) judge(columns map[*columnRef]values) values {
 	switch t.kind {
 	case termConst:
 		return one(t.val)
 	case termColumn:
-		rng, ok := r(t.col.path)
-		if !ok {
-			return anything
-		}
-		return rng.values(t.typ, len(t.col.path) > 1)
+		return columns[t.col]
 	}
 	args := make([]values, len(t.args))
 	for i, a := range t.args {
-		args[i] = a.judge(r)
+		args[i] = a.judge(columns)
 	}
 	switch t.kind {
 	case termAnd, termOr:
