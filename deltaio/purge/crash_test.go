@@ -6,9 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/lakewarden/lakewarden/deltaio"
 	"github.com/lakewarden/lakewarden/deltaio/purge"
-	"github.com/lakewarden/lakewarden/deltaio/storage"
 )
 
 // stage is a run that has come some way; do is its next step.
@@ -50,8 +48,8 @@ var steps = []struct {
 
 func newStage(t tb, s setup, upTo int, mixed bool) *stage {
 	t.Helper()
-	st := &stage{w: newWorld(t, s), all: sample(20, 24), mixed: mixed}
-	st.w.append(st.all[:8], st.all[8:16], st.all[16:])
+	st := &stage{w: newWorld(t, s), all: sample(27, 8), mixed: mixed}
+	st.w.append(st.all[:6], st.all[6:]) // one file to split, one that is due as a whole
 	st.r = st.w.run("run-1")
 	st.plan = st.w.plan(st.r)
 	for i := range upTo {
@@ -128,36 +126,34 @@ var crashSetups = map[string]setup{
 	"change feed": {properties: map[string]string{"delta.enableChangeDataFeed": "true"}},
 }
 
-// A worker is killed at each of its writes, right before and right after; another
-// one takes over, or the run is undone.
+// A worker is killed right before each of its writes, which is right after the
+// one before it; another one takes over, or the run is undone.
 func TestCrash_at_every_write_of_every_step(t *testing.T) {
 	t.Parallel()
 	for kind, s := range crashSetups {
 		for i, step := range steps {
 			for _, mixed := range []bool{false, true} {
-				for _, when := range []storage.When{storage.BeforeCall, storage.AfterCall} {
-					t.Run(fmt.Sprintf("%s/%s/mixed=%v/when=%d", kind, step.name, mixed, when), func(t *testing.T) {
-						t.Parallel()
-						for k := 1; ; k++ {
-							if !crashAt(t, s, i, mixed, k, when) {
-								require.Greater(t, k, 2, "the step writes something")
-								return
-							}
+				t.Run(fmt.Sprintf("%s/%s/mixed=%v", kind, step.name, mixed), func(t *testing.T) {
+					t.Parallel()
+					for k := 1; ; k++ {
+						if !crashAt(t, s, i, mixed, k) {
+							require.Greater(t, k, 2, "the step writes something")
+							return
 						}
-					})
-				}
+					}
+				})
 			}
 		}
 	}
 }
 
 // crashAt is false when the step ends before its kth write.
-func crashAt(t *testing.T, s setup, i int, mixed bool, k int, when storage.When) bool {
+func crashAt(t *testing.T, s setup, i int, mixed bool, k int) bool {
 	t.Helper()
 	died := false
 	for _, undo := range []bool{false, true} {
 		st := newStage(t, s, i, mixed)
-		p := &process{dieAt: k, when: when}
+		p := &process{dieAt: k}
 		_, err := steps[i].do(st, st.w.in(p))
 		died = p.dead
 		if died {
@@ -186,25 +182,26 @@ func TestCrash_at_every_write_of_the_compensation(t *testing.T) {
 	for kind, s := range crashSetups {
 		for _, upTo := range []int{0, 1, 2} {
 			for _, mixed := range []bool{false, true} {
-				for _, when := range []storage.When{storage.BeforeCall, storage.AfterCall} {
-					t.Run(fmt.Sprintf("%s/after %d steps/mixed=%v/when=%d", kind, upTo, mixed, when), func(t *testing.T) {
-						t.Parallel()
-						for k := 1; ; k++ {
-							st := newStage(t, s, upTo, mixed)
-							p := &process{dieAt: k, when: when}
-							_, err := st.w.in(p).tryCompensate(st.r)
-							if !p.dead {
-								require.NoError(t, err)
-								st.asBefore(t)
-								return
-							}
-							require.ErrorIs(t, err, errDead)
-							_, err = st.w.tryCompensate(st.r)
+				if mixed && upTo == 0 {
+					continue
+				}
+				t.Run(fmt.Sprintf("%s/after %d steps/mixed=%v", kind, upTo, mixed), func(t *testing.T) {
+					t.Parallel()
+					for k := 1; ; k++ {
+						st := newStage(t, s, upTo, mixed)
+						p := &process{dieAt: k}
+						_, err := st.w.in(p).tryCompensate(st.r)
+						if !p.dead {
 							require.NoError(t, err)
 							st.asBefore(t)
+							return
 						}
-					})
-				}
+						require.ErrorIs(t, err, errDead)
+						_, err = st.w.tryCompensate(st.r)
+						require.NoError(t, err)
+						st.asBefore(t)
+					}
+				})
 			}
 		}
 	}
@@ -276,5 +273,3 @@ func zombieAt(t *testing.T, s setup, i int, mixed bool, k int) bool {
 	require.Equal(t, purge.Fenced, out, "and so is everybody after it")
 	return true
 }
-
-var _ deltaio.Outcome

@@ -143,7 +143,7 @@ func (d *deleting) try(ctx context.Context, snap *deltaio.Snapshot) (deltaio.Com
 	if err != nil {
 		return deltaio.CommitResult{}, err
 	}
-	rec := &deleteRecord{Result: DeleteResult{ReadVersion: snap.Version(), RowsFound: set.rows, RowsHeld: set.held, RowsReleased: set.released}}
+	rec := &deleteRecord{At: d.t.Env().Now().UTC(), Result: DeleteResult{ReadVersion: snap.Version(), RowsFound: set.rows, RowsHeld: set.held, RowsReleased: set.released}}
 	if d.archive != nil {
 		rec.Result.Expected = d.archive.Result.Sum
 	}

@@ -67,6 +67,9 @@ func (p *proof) entry(ctx context.Context, info storage.Info) (named, stats bool
 		return false, false, nil
 	case strings.HasPrefix(name, "_sidecars/"):
 		version, isVersion = -1, true // of a checkpoint of unknown version: as if it were old
+		if p.h.deleted >= 0 && info.ModTime.After(p.h.deletedAt) {
+			version = p.h.deleted
+		}
 	}
 	if !isVersion {
 		return false, false, nil
@@ -74,7 +77,10 @@ func (p *proof) entry(ctx context.Context, info storage.Info) (named, stats bool
 	// Checkpoints, checksums, compacted logs. Those from before the delete list
 	// the files as live, with statistics; later ones may list the tombstones. They
 	// are not read: counting one too many is the safe side.
-	old := p.h.deleted < 0 || version < p.h.deleted
+	old := version < p.h.deleted
+	if p.h.deleted < 0 {
+		old = !info.ModTime.After(p.h.deletedAt)
+	}
 	retention, err := p.snap.FileRetention()
 	if err != nil {
 		return false, false, err

@@ -52,8 +52,13 @@ func loadHistory(ctx context.Context, t *deltaio.Table, r Run) (*history, error)
 	if len(deletes) == 0 {
 		return nil, fmt.Errorf("%s: run %s has no delete whose record can be found: nothing is to be proved", t.URL(), r.ID)
 	}
-	h.deleted, h.deletedAt = res.Version, msTime(res.Time)
+	if h.deleted = res.Version; h.deleted >= 0 {
+		h.deletedAt = msTime(res.Time)
+	}
 	for _, d := range deletes {
+		if h.deleted < 0 && d.At.After(h.deletedAt) { // the log has lost the commit
+			h.deletedAt = d.At
+		}
 		for _, a := range d.Removed {
 			h.add(t, a, "file that the delete removed")
 		}

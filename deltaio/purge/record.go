@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/lakewarden/lakewarden/deltaio"
 	"github.com/lakewarden/lakewarden/deltaio/internal/log"
@@ -118,6 +119,7 @@ type archivedFile struct {
 // deleteRecord is a delete in full.
 type deleteRecord struct {
 	Result  DeleteResult      `json:"result"` // without Outcome and Version
+	At      time.Time         `json:"at"`
 	Removed []*log.Add        `json:"removed"`
 	Added   []*log.Add        `json:"added"`
 	Changes []*log.AddCDCFile `json:"changes,omitempty"`
