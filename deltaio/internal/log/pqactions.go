@@ -40,31 +40,37 @@ func scanActions(ctx context.Context, f *parquet.File, in *interner, each func(*
 	}
 	rows := &rowReader{in: in}
 	read := bindActions(rows, f.Root())
-	for _, g := range f.RowGroups() {
+	defer func() {
+		for _, l := range rows.leaves {
+			l.close()
+		}
+	}()
+	for i, g := range f.RowGroups() {
 		for _, l := range rows.leaves {
 			l.open(g)
 		}
-		for rows.row = 0; rows.row < g.NumRows() && rows.err == nil; rows.row++ {
+		for rows.row = 0; rows.row < g.NumRows(); rows.row++ {
 			if rows.row&0xfff == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
 			a, ok := read()
-			if rows.err != nil {
-				break
-			}
-			if !ok && onlyKnown {
+			switch {
+			case rows.err != nil:
+				return rows.err
+			case !ok && onlyKnown:
 				return fmt.Errorf("row %d holds no action", rows.row)
-			}
-			if !ok { // an action of a later protocol
+			case !ok: // an action of a later protocol
 				continue
 			}
 			if err := each(&a); err != nil {
 				return err
 			}
 		}
-	}
-	for _, l := range rows.leaves {
-		l.close()
+		for _, l := range rows.leaves {
+			if err := l.checkNulls(&f.Metadata().RowGroups[i]); err != nil {
+				return err
+			}
+		}
 	}
 	return rows.err
 }

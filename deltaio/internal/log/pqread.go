@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // maxCheckpointFile bounds one file of a checkpoint. It is read in one piece: the
@@ -61,6 +62,7 @@ type leaf struct {
 	buf    []parquet.Value // values read and not yet taken
 	store  [128]parquet.Value
 	row    int64 // the row whose values come next
+	nulls  int64 // among the values of the rows before
 	out    []parquet.Value
 }
 
@@ -74,7 +76,7 @@ func newLeaf(col *parquet.Column) *leaf {
 func (l *leaf) open(g parquet.RowGroup) {
 	l.close()
 	l.chunk = g.ColumnChunks()[l.col.Index()]
-	l.pages, l.values, l.buf, l.out, l.row = nil, nil, nil, l.out[:0], 0
+	l.pages, l.values, l.buf, l.out, l.row, l.nulls = nil, nil, nil, l.out[:0], 0, 0
 }
 
 func (l *leaf) close() {
@@ -111,6 +113,9 @@ func (l *leaf) next() ([]parquet.Value, error) {
 		v := l.buf[0]
 		if v.DefinitionLevel() > l.maxDef || v.RepetitionLevel() > l.maxRep {
 			return nil, fmt.Errorf("column %v: levels %d and %d exceed the schema's", l.col.Path(), v.RepetitionLevel(), v.DefinitionLevel())
+		}
+		if v.IsNull() {
+			l.nulls++
 		}
 		l.out = append(l.out, v)
 		l.buf = l.buf[1:]
@@ -150,6 +155,26 @@ func (l *leaf) fill() error {
 		case err != nil:
 			return err
 		}
+	}
+	return nil
+}
+
+// checkNulls holds a column that was read against the null count of the footer:
+// a damaged repetition type in the schema shifts the levels and turns nulls into
+// values. Columns below lists are left out, where writers count differently, and
+// so is a count of zero, which may mean an absent one.
+func (l *leaf) checkNulls(meta *format.RowGroup) error {
+	want := meta.Columns[l.col.Index()].MetaData.Statistics.NullCount
+	if want <= 0 || l.nested || l.row == 0 {
+		return nil
+	}
+	if l.row < meta.NumRows {
+		if _, err := l.at(meta.NumRows - 1); err != nil {
+			return err
+		}
+	}
+	if l.nulls != want {
+		return fmt.Errorf("column %v holds %d nulls, the footer says %d", l.col.Path(), l.nulls, want)
 	}
 	return nil
 }
