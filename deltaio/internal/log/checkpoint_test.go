@@ -199,6 +199,15 @@ func TestWriteCheckpoint_hint_tells_sizes_and_never_goes_back(t *testing.T) {
 	require.EqualValues(t, 6, hint().Version)
 }
 
+func TestWriteCheckpoint_version_without_its_commit_is_refused(t *testing.T) {
+	t.Parallel()
+	s := smallTable(t)
+	st := load(t, s, -1)
+	remove(t, s, log.CommitKey(6))
+	require.ErrorIs(t, log.WriteCheckpoint(t.Context(), s, st, 0), storage.ErrNotExist)
+	require.EqualValues(t, 5, load(t, s, -1).Version)
+}
+
 func TestWriteCheckpoint_expired_tombstones_stay_out(t *testing.T) {
 	t.Parallel()
 	s := richTable(t, map[string]string{"delta.deletedFileRetentionDuration": "interval 1 hour"})

@@ -15,8 +15,13 @@ import (
 // it: one classic Parquet file with protocol, metadata, every txn and live
 // domain, all files and the tombstones that have not expired. With the feature
 // v2Checkpoint it follows the V2 spec, file actions embedded. What was written
-// is read back before it is published. Extra fields stay out of checkpoints.
+// is read back before it is published. A version whose commit is gone gets none:
+// the log would look as if commits were lost. Extra fields stay out of
+// checkpoints.
 func WriteCheckpoint(ctx context.Context, s storage.Store, st *State, nowMillis int64) error {
+	if _, err := s.Stat(ctx, CommitKey(st.Version)); err != nil {
+		return fmt.Errorf("checkpoint of version %d: its commit: %w", st.Version, err)
+	}
 	data, counts, err := encodeCheckpoint(ctx, st, nowMillis)
 	if err != nil {
 		return fmt.Errorf("checkpoint of version %d: %w", st.Version, err)
