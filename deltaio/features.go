@@ -156,3 +156,22 @@ func (s *Snapshot) supports(name string) bool {
 	impliedByReader := f.legacyReader > 0 && p.MinReaderVersion == f.legacyReader
 	return impliedByWriter || impliedByReader
 }
+
+// FeatureInfo is a row of the feature table for people: what a feature of the
+// protocol asks for, and what this program does.
+type FeatureInfo struct {
+	Name       string
+	Reader     bool // readers must know it too
+	Asks, Does string
+}
+
+// Features lists the feature table. A name that is not in it is refused: for
+// every access when it is among the table's readerFeatures, else for writes.
+func Features() []FeatureInfo {
+	out := make([]FeatureInfo, len(featureTable))
+	for i := range featureTable {
+		f := &featureTable[i]
+		out[i] = FeatureInfo{f.name, f.reader, f.asks, f.does}
+	}
+	return out
+}

@@ -174,3 +174,22 @@ func TestFeatures_identity_values_are_brought_or_refused(t *testing.T) {
 	_, err = deltaio.Append(t.Context(), table, deltaio.AppendOptions{}, once(recordJSON(t, as, `[{"amount":1}]`)))
 	require.ErrorContains(t, err, "identity column")
 }
+
+func TestFeatures_every_row_says_what_it_asks_and_what_is_done(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, f := range deltaio.Features() {
+		require.NotEmpty(t, f.Asks, f.Name)
+		require.NotEmpty(t, f.Does, f.Name)
+		require.False(t, seen[f.Name], f.Name)
+		seen[f.Name] = true
+	}
+	for _, name := range []string{ // the protocol's own list
+		"appendOnly", "invariants", "checkConstraints", "generatedColumns", "allowColumnDefaults", "changeDataFeed",
+		"columnMapping", "identityColumns", "deletionVectors", "rowTracking", "timestampNtz", "domainMetadata",
+		"v2Checkpoint", "catalogManaged", "icebergCompatV1", "icebergCompatV2", "clustering", "vacuumProtocolCheck",
+		"inCommitTimestamp", "typeWidening", "variantType", "variantShredding",
+	} {
+		require.True(t, seen[name], name)
+	}
+}

@@ -2,6 +2,7 @@ package deltaio
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -34,16 +35,13 @@ func (s *Snapshot) splitByPartition(rec arrow.Record) ([]partitionRows, error) {
 	p := partitioner{physical: s.physicalPartition(), at: map[string]int{}}
 	for _, name := range s.partition {
 		f, _ := s.schema.Field(name)
-		p.fields = append(p.fields, f)
-		p.cols = append(p.cols, rec.Column(rec.Schema().FieldIndices(f.Name)[0]))
+		p.names = append(p.names, f.Name)
+		p.cols = append(p.cols, newCoder(f.Type, rec.Column(rec.Schema().FieldIndices(f.Name)[0])))
 	}
-	group := 0
 	for row := range n {
-		if row == 0 || !p.likeBefore(row) {
-			var err error
-			if group, err = p.group(row); err != nil {
-				return nil, fmt.Errorf("row %d: %w", row, err)
-			}
+		group, err := p.group(row)
+		if err != nil {
+			return nil, fmt.Errorf("row %d: %w", row, err)
 		}
 		g := &p.out[group]
 		if k := len(g.runs); k > 0 && g.runs[k-1].hi == row {
@@ -56,71 +54,91 @@ func (s *Snapshot) splitByPartition(rec arrow.Record) ([]partitionRows, error) {
 }
 
 type partitioner struct {
-	fields   []*schema.Field
-	physical []string
-	cols     []arrow.Array
-	at       map[string]int // values to index of out
-	out      []partitionRows
-}
-
-// likeBefore says cheaply, and maybe wrongly no, that a row has the partition
-// values of the one before it: sorted input costs next to nothing.
-func (p *partitioner) likeBefore(row int) bool {
-	for _, c := range p.cols {
-		if c.IsNull(row) != c.IsNull(row-1) {
-			return false
-		}
-		if c.IsNull(row) {
-			continue
-		}
-		switch c := c.(type) {
-		case *array.String:
-			if c.Value(row) != c.Value(row-1) {
-				return false
-			}
-		case *array.Date32:
-			if c.Value(row) != c.Value(row-1) {
-				return false
-			}
-		case *array.Int32:
-			if c.Value(row) != c.Value(row-1) {
-				return false
-			}
-		case *array.Int64:
-			if c.Value(row) != c.Value(row-1) {
-				return false
-			}
-		default:
-			return false
-		}
-	}
-	return true
+	names, physical []string
+	cols            []*coder
+	at              map[string]int // codes to index of out
+	out             []partitionRows
+	key             []byte
 }
 
 // group finds the partition of a row, or opens it.
 func (p *partitioner) group(row int) (int, error) {
-	vals := make([]*string, len(p.cols))
-	var id strings.Builder
+	p.key = p.key[:0]
 	for i, c := range p.cols {
-		v, err := partitionText(p.fields[i].Type, c, row)
+		code, err := c.code(row)
 		if err != nil {
-			return 0, fmt.Errorf("partition column %s: %w", p.fields[i].Name, err)
+			return 0, fmt.Errorf("partition column %s: %w", p.names[i], err)
 		}
-		if vals[i] = v; v != nil {
-			id.WriteString(strconv.Quote(*v))
-		}
-		id.WriteByte(',')
+		p.key = binary.LittleEndian.AppendUint32(p.key, uint32(code))
 	}
-	if g, ok := p.at[id.String()]; ok {
+	if g, ok := p.at[string(p.key)]; ok {
 		return g, nil
 	}
-	values := make(map[string]*string, len(vals))
-	for i, v := range vals {
-		values[p.physical[i]] = v
+	values := make(map[string]*string, len(p.cols))
+	for i, c := range p.cols {
+		code, _ := c.code(row) // it gave one a moment ago
+		values[p.physical[i]] = c.texts[code]
 	}
-	p.at[id.String()] = len(p.out)
+	p.at[string(p.key)] = len(p.out)
 	p.out = append(p.out, partitionRows{values: values})
 	return len(p.out) - 1, nil
+}
+
+// coder numbers the distinct values of a partition column, so that each is
+// rendered once a batch.
+type coder struct {
+	code  func(row int) (int, error)
+	texts []*string // by code
+}
+
+func newCoder(t schema.Type, col arrow.Array) *coder {
+	c := &coder{}
+	render := func(row int) (int, error) {
+		text, err := partitionText(t, col, row)
+		c.texts = append(c.texts, text)
+		return len(c.texts) - 1, err
+	}
+	switch a := col.(type) {
+	case *array.String:
+		c.code = coded(col, func(row int) string { return a.Value(row) }, render)
+	case *array.Date32:
+		c.code = coded(col, func(row int) arrow.Date32 { return a.Value(row) }, render)
+	case *array.Int32:
+		c.code = coded(col, func(row int) int32 { return a.Value(row) }, render)
+	case *array.Int64:
+		c.code = coded(col, func(row int) int64 { return a.Value(row) }, render)
+	default: // rare: by the text itself
+		c.code = coded(col, func(row int) string {
+			text, err := partitionText(t, col, row)
+			if err != nil || text == nil {
+				return "" // render says it again
+			}
+			return *text
+		}, render)
+	}
+	return c
+}
+
+func coded[T comparable](col arrow.Array, value func(row int) T, render func(row int) (int, error)) func(row int) (int, error) {
+	known, null := map[T]int{}, -1
+	return func(row int) (code int, err error) {
+		if col.IsNull(row) {
+			if null < 0 {
+				null, err = render(row)
+			}
+			return null, err
+		}
+		v := value(row)
+		code, ok := known[v]
+		if ok {
+			return code, nil
+		}
+		if code, err = render(row); err != nil {
+			return 0, err
+		}
+		known[v] = code
+		return code, nil
+	}
 }
 
 // partitionText writes a partition value as the protocol does; nil for null. A
@@ -134,7 +152,7 @@ func partitionText(t schema.Type, col arrow.Array, row int) (*string, error) {
 	if err != nil {
 		return nil, err
 	}
-	text := renderPartition(t, v)
+	text := strings.Clone(renderPartition(t, v)) // the batch's memory may be used again
 	if text == "" {
 		return nil, errors.New("the empty string cannot be a partition value: Delta reads it back as null")
 	}

@@ -197,8 +197,13 @@ func (st *stager) batch(ctx context.Context, rec arrow.Record) error {
 	if err != nil {
 		return err
 	}
+	sorted, parts, err := gathered(full, parts)
+	if err != nil {
+		return err
+	}
+	defer sorted.Release()
 	for _, p := range parts {
-		if err := st.write(ctx, full, p); err != nil {
+		if err := st.write(ctx, sorted, p); err != nil {
 			return err
 		}
 	}
@@ -254,7 +259,9 @@ func (st *stager) start(ctx context.Context, dir string, values map[string]*stri
 		w.Abort()
 		return nil, err
 	}
-	out, err := pq.NewWriter(w, columns, pq.WriterOptions{Codec: st.codec, Options: pq.Options{Created: createdBy, Stats: st.indexed}})
+	out, err := pq.NewWriter(w, columns, pq.WriterOptions{Codec: st.codec, Options: pq.Options{
+		Created: createdBy, Stats: st.indexed, RowGroupRows: rowGroupRows(len(st.open)),
+	}})
 	if err != nil {
 		w.Abort()
 		return nil, fmt.Errorf("%s: %w", key, err)
@@ -262,6 +269,18 @@ func (st *stager) start(ctx context.Context, dir string, values map[string]*stri
 	f := &openFile{key: key, partition: values, w: w, pq: out}
 	st.open[dir] = f
 	return f, nil
+}
+
+// rowGroupRows makes row groups smaller the more files are open: together they
+// hold about five million encoded rows, however many partitions the rows go to.
+func rowGroupRows(open int) int {
+	switch {
+	case open < 2:
+		return 1 << 20
+	case open < 8:
+		return 1 << 18
+	}
+	return 1 << 16
 }
 
 // largest is the open file that has come furthest: the one to close early.

@@ -497,3 +497,52 @@ func TestVacuum_log_that_does_not_reach_back_proves_nothing_about_unknown_files(
 	require.EqualValues(t, 1, res.KeptUnproven)
 	require.True(t, exists(t, s, "a.parquet"))
 }
+
+func TestVacuum_looks_at_the_log_again_before_each_batch(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	inner := memStore(c)
+	table := create(t, inner, c, deltaio.CreateOptions{})
+	var files []*log.Add
+	for i := range 600 { // more than one batch
+		files = append(files, fakeFile(t, inner, fmt.Sprintf("f%03d.parquet", i), nil))
+	}
+	appendFake(t, table, files...)
+	removeFake(t, table, c, files...)
+	c.Add(8 * day)
+	once := sync.Once{}
+	s := storage.Hook(inner, storage.Hooks{Before: func(_ context.Context, op storage.Op) error {
+		if op.Kind == storage.OpDelete {
+			once.Do(func() { appendFake(t, table, files[599]) }) // an undone mark brings it back
+		}
+		return nil
+	}})
+	v, err := deltaio.Open(t.Context(), s, env(c))
+	require.NoError(t, err)
+	res := vacuum(t, v, deltaio.VacuumOptions{})
+	require.EqualValues(t, 599, res.Deleted)
+	require.True(t, exists(t, inner, "f599.parquet"))
+	require.Empty(t, res.MissingLive)
+}
+
+func TestVacuum_deleting_what_became_live_is_told(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	inner := memStore(c)
+	table := create(t, inner, c, deltaio.CreateOptions{})
+	f := fakeFile(t, inner, "f.parquet", nil)
+	appendFake(t, table, f)
+	removeFake(t, table, c, f)
+	c.Add(8 * day)
+	s := storage.Hook(inner, storage.Hooks{Before: func(_ context.Context, op storage.Op) error {
+		if op.Kind == storage.OpDelete { // too late for the vacuum to see
+			appendFake(t, table, f)
+		}
+		return nil
+	}})
+	v, err := deltaio.Open(t.Context(), s, env(c))
+	require.NoError(t, err)
+	res, err := deltaio.Vacuum(t.Context(), v, deltaio.VacuumOptions{})
+	require.ErrorIs(t, err, deltaio.ErrLiveFilesGone)
+	require.Equal(t, []string{"f.parquet"}, res.MissingLive)
+}
