@@ -106,6 +106,27 @@ func decompressInto(c format.CompressionCodec, dst, src []byte) (int, error) {
 	return 0, fmt.Errorf("codec is not supported")
 }
 
+// checkSize refuses a decompressed size that the compressed bytes cannot
+// justify, before memory is taken for it.
+func checkSize(c format.CompressionCodec, src []byte, size int) error {
+	ok := true
+	switch c {
+	case format.Uncompressed:
+		ok = size == len(src)
+	case format.Snappy: // a copy of 64 bytes takes 3
+		n, err := s2.DecodedLen(src)
+		ok = err == nil && n == size && size <= 32*len(src)
+	case format.Gzip: // deflate reaches 1032
+		ok = size <= 1100*len(src)
+	case format.Lz4, format.Lz4Raw: // a byte of length stands for 255
+		ok = size <= 256*len(src)
+	}
+	if !ok {
+		return fmt.Errorf("%s: %d bytes cannot hold %d", c, len(src), size)
+	}
+	return nil
+}
+
 // readWhole reads r to its end and counts one byte too many when it holds more
 // than dst.
 func readWhole(dst []byte, r io.Reader) (int, error) {

@@ -49,6 +49,9 @@ func (d *pageDecoder) dictionary(p *page) (*dictionary, error) {
 	if d.leaf.typ == format.Boolean {
 		return nil, fmt.Errorf("dictionary of booleans is not supported")
 	}
+	if err := checkSize(d.codec, p.body, int(p.header.UncompressedSize)); err != nil {
+		return nil, err
+	}
 	raw := make([]byte, p.header.UncompressedSize) // kept as long as the chunk
 	if err := decompress(d.codec, raw, p.body); err != nil {
 		return nil, err
@@ -85,12 +88,11 @@ func (d *pageDecoder) data(p *page) (*dataPage, error) {
 }
 
 func (d *pageDecoder) levelsV1(p *page) ([]byte, error) {
-	raw := d.scratch(int(p.header.UncompressedSize))
-	if err := decompress(d.codec, raw, p.body); err != nil {
+	raw, err := d.unpacked(p.body, int(p.header.UncompressedSize))
+	if err != nil {
 		return nil, err
 	}
 	h := &p.header.V1.V
-	var err error
 	if d.page.rep, raw, err = levelsV1(d.page.rep, raw, d.leaf.maxRep, h.RepEncoding, d.page.n); err != nil {
 		return nil, fmt.Errorf("repetition levels: %w", err)
 	}
@@ -143,8 +145,7 @@ func (d *pageDecoder) levelsV2(p *page) ([]byte, error) {
 	if len(body) == 0 { // a page of nulls alone
 		return nil, nil
 	}
-	raw := d.scratch(size)
-	return raw, decompress(d.codec, raw, body)
+	return d.unpacked(body, size)
 }
 
 func (d *pageDecoder) levelSlicesV2(repBytes, defBytes []byte) (rep, def []byte, err error) {
@@ -175,11 +176,19 @@ func (d *pageDecoder) checkLevels() error {
 	return nil
 }
 
-func (d *pageDecoder) scratch(n int) []byte {
-	if cap(d.raw) < n {
-		d.raw = make([]byte, n)
+// unpacked gives the decompressed bytes, valid until the next page.
+func (d *pageDecoder) unpacked(body []byte, size int) ([]byte, error) {
+	if d.codec == format.Uncompressed && len(body) == size {
+		return body, nil
 	}
-	return d.raw[:n]
+	if cap(d.raw) < size {
+		if err := checkSize(d.codec, body, size); err != nil {
+			return nil, err
+		}
+		d.raw = make([]byte, size)
+	}
+	raw := d.raw[:size]
+	return raw, decompress(d.codec, raw, body)
 }
 
 // values decodes the values of the page.

@@ -16,9 +16,8 @@ import (
 )
 
 const (
-	// maxDictionary bounds a dictionary in bytes and, against tables of tiny
-	// values, in entries.
-	maxDictionary        = 1 << 20
+	// maxDictionaryEntries bounds dictionaries of tiny values; in bytes they are
+	// bounded by the page size.
 	maxDictionaryEntries = 1 << 17
 	// dictionaryTrial is after how many values it is decided whether a
 	// dictionary is worth it.
@@ -56,7 +55,7 @@ func (w *leafWriter) pays() bool {
 	c := &w.chunk
 	seen := int(c.values-c.nulls) + c.nvals
 	switch {
-	case len(c.dict.bytes()) < maxDictionary && c.dict.n < maxDictionaryEntries &&
+	case len(c.dict.bytes()) < c.pageBytes && c.dict.n < maxDictionaryEntries &&
 		(seen < dictionaryTrial || len(c.pages) > 0 || c.dict.n*3 <= seen*2):
 		return true
 	case len(c.pages) == 0:

@@ -13,7 +13,8 @@ import (
 // Rewrite reads src once and writes every output. Results are in the order of
 // the outputs. An output without rows is a valid file without row groups. After
 // an error what was written to the outputs is worthless.
-func Rewrite(ctx context.Context, src storage.Reader, outs []Output, opt Options) ([]Result, error) {
+func Rewrite(ctx context.Context, src storage.Reader, outs []Output, opt Options) (_ []Result, err error) {
+	defer recoverAs(&err)
 	s, err := openSource(src)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", src.Info().Key, err)
