@@ -88,7 +88,8 @@ func fitArchive(ctx context.Context, src *deltaio.Snapshot, dst storage.Store, e
 	}
 	t, err := deltaio.Open(ctx, dst, env)
 	if errors.Is(err, deltaio.ErrNotATable) {
-		return &archiveFit{create: createArchive(src, want)}, nil, nil
+		fit := &archiveFit{create: createArchive(src, want)}
+		return fit, nil, canCreate(ctx, src, dst, env, fit.create)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("open archive: %w", err)
@@ -105,6 +106,27 @@ func fitArchive(ctx context.Context, src *deltaio.Snapshot, dst storage.Store, e
 	}
 	fit, err := fitSchema(src, snap, want)
 	return fit, t, err
+}
+
+// canCreate tries the archive in memory, so that what cannot be is refused before
+// anything is written.
+func canCreate(ctx context.Context, src *deltaio.Snapshot, dst storage.Store, env deltaio.Env, opt deltaio.CreateOptions) error {
+	t, err := deltaio.Create(ctx, storage.NewMemory(), env, opt)
+	if err == nil {
+		var snap *deltaio.Snapshot
+		if snap, err = t.Snapshot(ctx); err == nil {
+			err = snap.Check(deltaio.WantAppend)
+		}
+	}
+	if err == nil {
+		return nil
+	}
+	why := err.Error()
+	var un *deltaio.UnsupportedError
+	if errors.As(err, &un) {
+		why = un.Feature + ": " + un.Why
+	}
+	return &ArchiveError{Archive: dst.URL(), Source: src.Table().URL(), Reason: "a table of its columns cannot be made: " + why, Do: "purge without an archive, stating the reason"}
 }
 
 // archiveSchema is the schema of the archive's rows: the source's columns

@@ -46,7 +46,7 @@ func fenceIf(ctx context.Context, t *deltaio.Table, r Run, step deltaio.Step) er
 		fence := deltaio.Step{AppID: step.AppID, Version: step.Version + 1}
 		return t.Commit(ctx, snap, deltaio.CommitOptions{
 			Operation: "FENCE", Parameters: map[string]any{"appId": fence.AppID, "version": fence.Version},
-			Step: &fence, Info: r.info(name, ""), Want: deltaio.WantAppend,
+			Step: &fence, Info: r.info(name, ""),
 		}, noActions)
 	})
 	return err

@@ -51,6 +51,11 @@ func PlanPurge(ctx context.Context, t *deltaio.Table, opt PlanOptions) (*PlanRes
 	if err != nil {
 		return nil, err
 	}
+	if opt.Column != "" && j.marker == "" { // the column will have to be added
+		if err := snap.Check(deltaio.WantAppend); err != nil {
+			return nil, err
+		}
+	}
 	verdicts, err := classifyAll(ctx, t, j, snap.Files(), "plan")
 	if err != nil {
 		return nil, err

@@ -160,7 +160,7 @@ func (u *unmarking) put(ctx context.Context, snap *deltaio.Snapshot, step deltai
 	if rec != nil {
 		opt.Metrics = map[string]any{"numUpdatedRows": rec.Result.RowsCleared, "numAddedFiles": len(rec.Added), "numRemovedFiles": len(rec.Removed)}
 		if len(rec.Added)+len(rec.Removed) == 0 {
-			opt.Want, opt.Operation = deltaio.WantAppend, "FENCE"
+			opt.Operation = "FENCE"
 		}
 	}
 	return u.t.Commit(ctx, snap, opt, func(context.Context, *deltaio.Snapshot, int) ([]log.Action, error) {
