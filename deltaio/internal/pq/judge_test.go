@@ -121,7 +121,11 @@ func valueText(a arrow.Array, i int) string {
 	case *array.Float64:
 		return fmt.Sprintf("d%016x", math.Float64bits(x.Value(i)))
 	case *array.Timestamp:
-		return fmt.Sprintf("T%d", x.Value(i))
+		v := int64(x.Value(i))
+		if x.DataType().(*arrow.TimestampType).Unit == arrow.Nanosecond { // INT96
+			v = floorDiv(v, 1000)
+		}
+		return fmt.Sprintf("T%d", v)
 	case *array.Date32:
 		return fmt.Sprintf("D%d", x.Value(i))
 	case *array.Decimal128:
