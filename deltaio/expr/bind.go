@@ -3,6 +3,7 @@ package expr
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
@@ -207,7 +208,11 @@ func findField(n *node, s *schema.Struct, name, what string) (int, error) {
 		names[i] = s.Fields[i].Name
 	}
 	err := n.bindError("there is no %s %s", what, quoteName(name, true))
-	for _, c := range near(name, names) {
+	candidates := near(name, names)
+	if joined := strings.Join(n.path, "."); what == "column" && slices.Contains(names, joined) {
+		candidates = []string{joined} // a column whose own name has a dot
+	}
+	for _, c := range candidates {
 		err.Candidates = append(err.Candidates, quoteName(c, true))
 	}
 	return 0, err

@@ -33,8 +33,9 @@ func (b *binder) addition(n *node) (*term, error) {
 	switch {
 	case x.typ == schema.Date && isDayCount(y.typ):
 		return b.addDays(n, x, y, n.op == opSub)
-	case isDatetime(x.typ) && (isDatetime(y.typ) || y.typ == schema.String), isDatetime(y.typ):
-		return nil, n.bindError("%s %s %s is not supported; use datediff, date_add or an interval", args[0].typ, opText[n.op], args[1].typ)
+	case isDatetime(x.typ) || isDatetime(y.typ):
+		return nil, n.bindError("%s %s %s is not supported; use datediff, date_add with an int of days, or an interval",
+			args[0].typ, opText[n.op], args[1].typ)
 	}
 	return b.arithmetic(n, args[0], args[1])
 }

@@ -51,6 +51,15 @@ func castToTimestamp(from schema.Type, zone *zoneClock) caster {
 			out.i64[i] = int64(b2u(getBit(in.bits, i)))
 			return true
 		}
+	case isNumeric(from):
+		return secondsToTimestamp(from)
+	}
+	panic("expr: no cast from " + from.String() + " to timestamp")
+}
+
+// secondsToTimestamp reads a number as seconds since 1970.
+func secondsToTimestamp(from schema.Type) caster {
+	switch {
 	case isFloat(from):
 		return func(in, out *vec, i int) bool {
 			f := in.f64[i]
@@ -65,11 +74,11 @@ func castToTimestamp(from schema.Type, zone *zoneClock) caster {
 			return true
 		}
 	}
-	get := intGetter(from) // seconds; TimeUnit.SECONDS.toMicros stops at the ends
+	get := intGetter(from)
 	return func(in, out *vec, i int) bool {
 		v := get(in, i)
 		us, ok := mulOK(v, microsPerSecond)
-		if !ok {
+		if !ok { // TimeUnit.SECONDS.toMicros stops at the ends
 			us = math.MaxInt64
 			if v < 0 {
 				us = math.MinInt64

@@ -16,8 +16,7 @@ func (v *vec) emit(n int) (arrow.Array, error) {
 		return nil, err
 	}
 	if v.arr != nil && !v.one {
-		v.arr.Retain()
-		return v.arr, nil
+		return v.emitNested(n), nil
 	}
 	if v.typ == schema.Void || v.arr == nil && storageOf(v.typ) == inArray {
 		return array.MakeArrayOfNull(memory.DefaultAllocator, t, n), nil
@@ -34,6 +33,30 @@ func (v *vec) emit(n int) (arrow.Array, error) {
 	data := array.NewData(t, n, buffers, nil, nulls, 0)
 	defer data.Release()
 	return array.MakeFromData(data), nil
+}
+
+// emitNested shares the array; a field of a struct is also NULL where the struct
+// is.
+func (v *vec) emitNested(n int) arrow.Array {
+	data := v.arr.Data()
+	mask := v.nullMask(n)
+	nulls := countBits(mask)
+	if nulls == v.arr.NullN() {
+		v.arr.Retain()
+		return v.arr
+	}
+	valid := onesBits(data.Offset() + n)
+	for i := range n {
+		if getBit(mask, i) {
+			at := data.Offset() + i
+			valid[at>>6] &^= 1 << (at & 63)
+		}
+	}
+	buffers := append([]*memory.Buffer(nil), data.Buffers()...)
+	buffers[0] = memory.NewBufferBytes(bytesOfBits(valid, data.Offset()+n))
+	out := array.NewData(data.DataType(), n, buffers, data.Children(), nulls, data.Offset())
+	defer out.Release()
+	return array.MakeFromData(out)
 }
 
 func (v *vec) valueBuffers(n int) [][]byte {

@@ -25,10 +25,11 @@ func (e *Expr) Nondeterministic() bool { return false }
 // literals that name their instant, so that the text means the same at any
 // later time. Casts between dates, strings and timestamps still read the
 // session zone: store Context.Zone's name beside the text and evaluate with it.
+// Without a clock the calls stay, and Bind refuses them.
 func (e *Expr) Freeze(c Context) *Expr {
 	root := e.root.rewrite(func(n *node) *node {
 		switch {
-		case n.op == opCall && clockFunctions[n.name] && len(n.args) == 0:
+		case n.op == opCall && clockFunctions[n.name] && len(n.args) == 0 && !c.Now.IsZero():
 			return n.withLiteral(clockLiteral(n.name, c))
 		case n.op == opLit && n.lit.typ == schema.Timestamp && n.lit.zone != zoneUTC:
 			if us, ok := n.lit.instant(c); ok {

@@ -4,8 +4,12 @@ import (
 	"github.com/lakewarden/lakewarden/deltaio/schema"
 )
 
-// bindClock gives the frozen clock as a constant.
+// bindClock gives the frozen clock as a constant. A forgotten clock would be the
+// year 1, before which nothing is old and after which everything is.
 func bindClock(b *binder, n *node, _ []*term) (*term, error) {
+	if b.ctx.Now.IsZero() {
+		return nil, n.bindError("%s needs a clock; Context.Now is not set", n.name)
+	}
 	return b.literal(n.withLiteral(clockLiteral(n.name, b.ctx)))
 }
 

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// near gives up to three names that a mistyped one may have meant.
+// near gives up to three names that a mistyped one may have meant: those at the
+// smallest distance.
 func near(name string, names []string) []string {
 	type scored struct {
 		name string
@@ -16,7 +17,7 @@ func near(name string, names []string) []string {
 	for _, n := range names {
 		d := editDistance(low, strings.ToLower(n))
 		contains := len(low) > 2 && strings.Contains(strings.ToLower(n), low)
-		if d <= max(2, len(low)/3) || contains {
+		if d <= max(2, len(low)/3) && d < len(low) || contains {
 			out = append(out, scored{n, d})
 		}
 	}
@@ -28,7 +29,9 @@ func near(name string, names []string) []string {
 	})
 	var best []string
 	for _, s := range out[:min(3, len(out))] {
-		best = append(best, s.name)
+		if s.dist == out[0].dist {
+			best = append(best, s.name)
+		}
 	}
 	return best
 }

@@ -41,37 +41,42 @@ func (p *parser) typedLiteral(kind string) (*node, error) {
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
-	text := p.tok.val
-	bad := func(want string) error {
-		hint := ""
-		switch strings.ToLower(strings.TrimSpace(text)) {
-		case "now", "today", "tomorrow", "yesterday", "epoch":
-			hint = "; special values are written as current_date() or current_timestamp()"
-		}
-		return p.src.syntax(p.tok.pos, "%s'%s' is not %s%s", kind, text, want, hint)
+	l, want := literalOfText(kind, p.tok.val)
+	if want == "" {
+		return p.literal(pos, l)
 	}
+	hint := ""
+	switch strings.ToLower(strings.TrimSpace(p.tok.val)) {
+	case "now", "today", "tomorrow", "yesterday", "epoch":
+		hint = "; special values are written as current_date() or current_timestamp()"
+	}
+	return nil, p.src.syntax(p.tok.pos, "%s'%s' is not %s%s", kind, p.tok.val, want, hint)
+}
+
+// literalOfText gives the value, or what the text should have been.
+func literalOfText(kind, text string) (l literal, want string) {
 	switch kind {
 	case "DATE":
 		day, ok := parseDate(text)
 		if !ok {
-			return nil, bad("a date such as 2024-01-31")
+			return l, "a date such as 2024-01-31"
 		}
-		return p.literal(pos, literal{typ: schema.Date, i: int64(day)})
+		return literal{typ: schema.Date, i: int64(day)}, ""
 	case "X":
 		if len(text)%2 == 1 {
 			text = "0" + text
 		}
 		b, err := hex.DecodeString(text)
 		if err != nil {
-			return nil, bad("a string of hexadecimal digits")
+			return l, "a string of hexadecimal digits"
 		}
-		return p.literal(pos, literal{typ: schema.Binary, str: string(b)})
+		return literal{typ: schema.Binary, str: string(b)}, ""
 	}
 	t, ok := parseTimestamp(text)
 	if !ok {
-		return nil, bad("a timestamp such as 2024-01-31 12:00:00, with or without a zone")
+		return l, "a timestamp such as 2024-01-31 12:00:00, with or without a zone"
 	}
-	l := literal{typ: schema.Timestamp, i: t.wall, zone: zoneSession}
+	l = literal{typ: schema.Timestamp, i: t.wall, zone: zoneSession}
 	switch {
 	case kind == "TIMESTAMP_NTZ": // a zone is dropped, as Spark does
 		l = literal{typ: schema.TimestampNTZ, i: t.wall}
@@ -80,10 +85,10 @@ func (p *parser) typedLiteral(kind string) (*node, error) {
 	case t.hasZone:
 		l.zone = zoneUTC
 		if l.i, ok = addOKNeg(t.wall, t.offset*microsPerSecond); !ok {
-			return nil, bad("in the range of timestamps")
+			return l, "in the range of timestamps"
 		}
 	}
-	return p.literal(pos, l)
+	return l, ""
 }
 
 // number reads a numeric literal with the sign before it. Without a suffix it

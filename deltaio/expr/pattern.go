@@ -28,6 +28,10 @@ type patternItem struct {
 // patternLetters are those understood; years count as proleptic.
 const patternLetters = "yMLdDHhKkmsSaXxZ"
 
+// patternWidths is how often each may stand.
+var patternWidths = map[byte]int{'y': 6, 'M': 4, 'L': 4, 'd': 2, 'D': 3, 'H': 2, 'h': 2, 'K': 2, 'k': 2, 'm': 2, 's': 2,
+	'S': 9, 'a': 1, 'X': 5, 'x': 5, 'Z': 5}
+
 func compileDatePattern(pattern string) (*datePattern, error) {
 	items, rest, err := patternItems(pattern, 0)
 	if err == nil && rest != "" {
@@ -106,50 +110,31 @@ func quotedText(p string) (text, rest string, err error) {
 
 func fieldItem(c byte, n int) (patternItem, error) {
 	it := patternItem{field: c, min: n, max: n}
-	bad := func(why string) (patternItem, error) {
-		return it, fmt.Errorf("%s is not supported%s", strings.Repeat(string(c), n), why)
-	}
+	limit, ok := patternWidths[c]
 	switch {
-	case strings.IndexByte(patternLetters, c) < 0:
-		return bad("; letters are " + patternLetters)
-	case c == 'y' && n == 2:
-		it.field = 'Y' // two digits from 2000
-	case c == 'y':
-		it.padded = n >= 4
-		it.max = 19
-		if n > 6 {
-			return bad("")
+	case !ok:
+		return it, fmt.Errorf("%s is not supported; letters are %s", strings.Repeat(string(c), n), patternLetters)
+	case n > limit || c == 'Z' && n == 4:
+		return it, fmt.Errorf("%s is not supported", strings.Repeat(string(c), n))
+	}
+	switch c {
+	case 'y':
+		if n == 2 {
+			it.field = 'Y' // two digits from 2000
+			return it, nil
 		}
-	case c == 'M' || c == 'L':
+		it.padded, it.max = n >= 4, 19
+	case 'D':
+		it.max = map[int]int{1: 19, 2: 3, 3: 3}[n]
+	case 'S':
+		it.min = 1
+	case 'M', 'L':
 		it.field = 'M'
-		if n > 4 {
-			return bad("")
-		}
+		fallthrough
+	default:
 		if n == 1 {
 			it.max = 19
 		}
-	case c == 'D':
-		if n > 3 {
-			return bad("")
-		}
-		it.max = map[int]int{1: 19, 2: 3, 3: 3}[n]
-	case c == 'S':
-		if n > 9 {
-			return bad("")
-		}
-		it.min = 1
-	case c == 'a':
-		if n > 1 {
-			return bad("")
-		}
-	case c == 'X' || c == 'x' || c == 'Z':
-		if n > 5 || c == 'Z' && n == 4 {
-			return bad("")
-		}
-	case n > 2:
-		return bad("")
-	case n == 1:
-		it.max = 19
 	}
 	return it, nil
 }

@@ -173,38 +173,37 @@ func (it *patternItem) parseOffset(s string, f *fields) (rest string, ok bool) {
 		sign = -1
 	}
 	s = s[1:]
+	total, rest, ok := offsetParts(s, width)
+	f.offset = sign * total
+	return rest, ok && total <= maxOffset && f.put('X', f.offset)
+}
+
+// offsetParts reads hh[mm[ss]] as the width of the pattern letter demands: the
+// minutes are optional at width 1, seconds allowed from 4, colons at 3 and 5.
+func offsetParts(s string, width int) (total int64, rest string, ok bool) {
 	colon := width == 3 || width == 5
-	var total int64
 	for i, unit := range []int64{3600, 60, 1} {
-		must := i == 0 || i == 1 && width > 1
 		if i == 2 && width < 4 {
 			break
 		}
-		part := s
+		must, part, found := i == 0 || i == 1 && width > 1, s, true
 		if i > 0 && colon {
-			if !strings.HasPrefix(part, ":") {
-				if must {
-					return "", false
-				}
-				break
-			}
-			part = part[1:]
+			part, found = strings.CutPrefix(s, ":")
 		}
 		v, n := leadingDigits(part[:min(2, len(part))], 2)
-		if n < 2 {
+		if !found || n < 2 {
 			if must {
-				return "", false
+				return 0, "", false
 			}
 			break
 		}
 		if i > 0 && v > 59 {
-			return "", false
+			return 0, "", false
 		}
 		total += v * unit
 		s = part[2:]
 	}
-	f.offset = sign * total
-	return s, total <= maxOffset && f.put('X', f.offset)
+	return total, s, true
 }
 
 // resolve makes a timestamp of the fields: a missing year is 1970, other

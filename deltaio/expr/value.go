@@ -9,7 +9,8 @@ import (
 
 // Context is what evaluation may know of the world: a frozen clock and the
 // session time zone, in which dates begin and zone-less timestamps are read.
-// A nil Zone is UTC.
+// A nil Zone is UTC. A zero Now is no clock: an expression that asks for the time
+// does not bind.
 type Context struct {
 	Now  time.Time
 	Zone *time.Location
