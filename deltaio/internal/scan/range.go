@@ -3,6 +3,7 @@ package scan
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
@@ -21,8 +22,9 @@ import (
 //     order of its type (ColumnOrder), and the older min and max for signed
 //     integers, dates and timestamps only: older writers compared bytes as
 //     signed, and parquet-mr before 1.8 mixed up binary bounds altogether;
-//   - bounds of decimals in bytes only from writers known to compare them as
-//     signed numbers: parquet-go has them inverted where signs are mixed;
+//   - bounds of floats, and of decimals in bytes, only from writers known to
+//     compare them rightly: parquet-go lets NaN spoil the one, and inverts the
+//     other where signs are mixed;
 //   - no bound of INT96 (no order is defined), none of dates and timestamps in
 //     Spark's legacy calendar, none that is NaN, none of a chunk of nulls, and
 //     neither of two bounds that contradict each other;
@@ -142,11 +144,27 @@ func (f *File) boundsTrusted(n *footer.Node, t schema.Type) bool {
 	case f.old.datetime && (n.Logical.Kind == footer.KindDate || n.Logical.Kind == footer.KindTimestamp):
 		return false
 	}
-	if _, ok := t.(schema.Decimal); ok && (n.Type == footer.FixedLenByteArray || n.Type == footer.ByteArray) {
-		by := f.foot.CreatedBy
-		return strings.HasPrefix(by, "parquet-mr ") || strings.HasPrefix(by, "parquet-cpp-arrow ") || strings.HasPrefix(by, "lakewarden ")
+	_, decimal := t.(schema.Decimal)
+	switch {
+	case n.Type == footer.Float || n.Type == footer.Double:
+		return f.writtenBy(floatWriters)
+	case decimal && (n.Type == footer.FixedLenByteArray || n.Type == footer.ByteArray):
+		return f.writtenBy(decimalWriters)
 	}
 	return true
+}
+
+// Writers, by the start of created_by, that are known to leave NaN out of
+// bounds, and to order decimals in bytes as signed numbers. This project's own
+// files are not among the former: chunks that they hold as copies bring their
+// first writer's bounds along.
+var (
+	floatWriters   = []string{"parquet-mr version ", "parquet-cpp-arrow version ", "parquet-rs version "}
+	decimalWriters = []string{"parquet-mr version ", "parquet-mr-trino version ", "parquet-cpp-arrow version ", "lakewarden version "}
+)
+
+func (f *File) writtenBy(writers []string) bool {
+	return slices.ContainsFunc(writers, func(w string) bool { return strings.HasPrefix(f.foot.CreatedBy, w) })
 }
 
 // signedOrder says whether the deprecated bounds of the column can be read:

@@ -84,6 +84,7 @@ func TestRange_statistics_that_prove_nothing_give_no_bounds(t *testing.T) {
 		"legacy calendar":                   {legacy, date, schema.Date, bounds(one[:4], two[:4])},
 		"decimal bytes of parquet-go":       {goWriter, dec, schema.Decimal{Precision: 4, Scale: 2}, bounds([]byte{0, 1}, []byte{0, 2})},
 		"decimal bounds of unsigned writer": {ordered, dec, schema.Decimal{Precision: 4, Scale: 2}, bounds([]byte{0, 1}, []byte{0xff, 2})},
+		"doubles of parquet-go":             {goWriter, element(footer.Double, footer.Logical{}), schema.Double, bounds(one, two)},
 		"NaN":                               {ordered, element(footer.Double, footer.Logical{}), schema.Double, bounds(nan, nan)},
 		"all null":                          {ordered, str, schema.String, &footer.Statistics{MinValue: []byte{}, MaxValue: []byte{}, NullCount: 10, HasNullCount: true}},
 		"unreadable as the type":            {ordered, long, schema.String, bounds(one, two)},
