@@ -139,8 +139,8 @@ func (a *archiving) run(ctx context.Context) (*ArchiveResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if res.Outcome == deltaio.Fenced {
-		return &ArchiveResult{Outcome: Fenced, Attempt: a.opt.Attempt}, nil
+	if res.Outcome == deltaio.Fenced { // the undo was before us and could not sweep this
+		return &ArchiveResult{Outcome: Fenced, Attempt: a.opt.Attempt}, sweepBeside(ctx, a.dst, a.opt.Run, a.stager.step, nil, rec.Files)
 	}
 	var stored archiveRecord
 	name, err := committedRecord(ctx, a.opt.Run, StepArchive, res, &stored)
@@ -151,8 +151,7 @@ func (a *archiving) run(ctx context.Context) (*ArchiveResult, error) {
 	for _, f := range stored.Files {
 		keep[f.Key().Path] = true
 	}
-	_, err = sweep(ctx, a.dst, a.opt.Run, keep, a.stager.step)
-	return stored.result(res, name), err
+	return stored.result(res, name), sweepBeside(ctx, a.dst, a.opt.Run, a.stager.step, keep, stored.Files)
 }
 
 // stage writes the rows that leave into data files of the archive.

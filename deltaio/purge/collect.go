@@ -128,6 +128,11 @@ func (s *source) candidates(ctx context.Context, t *deltaio.Table, snap *deltaio
 
 // collect finds the rows that would leave at the snapshot.
 func (s *source) collect(ctx context.Context, t *deltaio.Table, snap *deltaio.Snapshot, phase string) (*leaving, error) {
+	if s.plan != nil {
+		if err := sameTable(snap, s.plan.Result.TableID); err != nil {
+			return nil, err
+		}
+	}
 	j, err := newJudge(snap, s.run, true)
 	if err != nil {
 		return nil, err

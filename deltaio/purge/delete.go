@@ -44,8 +44,9 @@ func DeleteMarked(ctx context.Context, t *deltaio.Table, opt DeleteOptions) (*De
 	if d.refused != nil {
 		return d.refused, nil
 	}
-	if res.Outcome == deltaio.Fenced {
-		return &DeleteResult{Outcome: Fenced}, nil
+	if res.Outcome == deltaio.Fenced { // the undo was before us and could not sweep this
+		_, err := sweep(ctx, t, opt.Run, nil, StepDelete)
+		return &DeleteResult{Outcome: Fenced}, err
 	}
 	var rec deleteRecord
 	name, err := committedRecord(ctx, opt.Run, StepDelete, res, &rec)
@@ -130,6 +131,11 @@ func (d *deleting) loadArchive(ctx context.Context) error {
 
 func (d *deleting) try(ctx context.Context, snap *deltaio.Snapshot) (deltaio.CommitResult, error) {
 	d.refused = nil
+	if d.archive != nil {
+		if err := sameTable(snap, d.archive.SourceID); err != nil {
+			return deltaio.CommitResult{}, err
+		}
+	}
 	if err := snap.Check(deltaio.WantRewrite); err != nil {
 		return deltaio.CommitResult{}, err
 	}

@@ -8,9 +8,10 @@ import (
 	"github.com/lakewarden/lakewarden/deltaio/storage"
 )
 
-// FenceDelete makes sure that no attempt of the run can delete any more. When
-// the delete is committed it gives its result instead: then nothing may be
-// undone. Only Run.ID and Run.Journal are used.
+// FenceDelete makes sure that no attempt of the run can delete any more, and
+// deletes what such attempts staged. When the delete is committed it gives its
+// result instead: then nothing may be undone. Only Run.ID and Run.Journal are
+// used.
 func FenceDelete(ctx context.Context, t *deltaio.Table, r Run) (*DeleteResult, error) {
 	if err := r.check(); err != nil {
 		return nil, err
@@ -24,7 +25,8 @@ func FenceDelete(ctx context.Context, t *deltaio.Table, r Run) (*DeleteResult, e
 		switch {
 		case res == nil: // neither done nor fenced
 		case res.Outcome == Fenced:
-			return nil, nil
+			_, err := sweep(ctx, t, r, nil, StepDelete)
+			return nil, err
 		default:
 			return res, nil
 		}

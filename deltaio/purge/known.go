@@ -120,6 +120,17 @@ func recordsOf[T any](ctx context.Context, t *deltaio.Table, r Run, step string)
 		return nil, res, err
 	}
 	res.Version = -1
+	if err == nil { // no entry: was it ever there?
+		snap, err := t.Snapshot(ctx)
+		if err != nil {
+			return nil, res, err
+		}
+		for appID := range snap.State().Txns {
+			if run, _, ours := ParseAppID(appID); ours && run == r.ID {
+				return nil, res, nil // the run's entries have not expired: the step was never done
+			}
+		}
+	}
 	names, err := r.Journal.List(ctx, step+"-")
 	if err != nil {
 		return nil, res, fmt.Errorf("list run folder %s: %w", r.Journal.URL(), err)

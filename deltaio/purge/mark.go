@@ -44,8 +44,9 @@ func MarkRows(ctx context.Context, t *deltaio.Table, opt MarkOptions) (*MarkResu
 	if err != nil {
 		return nil, err
 	}
-	if res.Outcome == deltaio.Fenced {
-		return &MarkResult{Outcome: Fenced}, nil
+	if res.Outcome == deltaio.Fenced { // the undo was before us and could not sweep this
+		_, err := sweep(ctx, t, opt.Run, nil, StepMark)
+		return &MarkResult{Outcome: Fenced}, err
 	}
 	var rec markRecord
 	name, err := committedRecord(ctx, opt.Run, StepMark, res, &rec)
@@ -146,6 +147,9 @@ type marking struct {
 }
 
 func (m *marking) try(ctx context.Context, snap *deltaio.Snapshot) (deltaio.CommitResult, error) {
+	if err := sameTable(snap, m.plan.Result.TableID); err != nil {
+		return deltaio.CommitResult{}, err
+	}
 	if err := snap.Check(deltaio.WantRewrite); err != nil {
 		return deltaio.CommitResult{}, err
 	}
@@ -166,6 +170,14 @@ func (m *marking) try(ctx context.Context, snap *deltaio.Snapshot) (deltaio.Comm
 		return deltaio.CommitResult{}, err
 	}
 	return m.commit(ctx, snap, rec, name)
+}
+
+// sameTable refuses a table that was dropped and made anew under the old address.
+func sameTable(snap *deltaio.Snapshot, id string) error {
+	if snap.TableID() != id {
+		return fmt.Errorf("%s: it is another table (id %s) than the one that was planned (id %s): plan anew", snap.Table().URL(), snap.TableID(), id)
+	}
+	return nil
 }
 
 // scope are the live files that hold, or may have taken over, rows of the

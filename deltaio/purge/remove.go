@@ -26,50 +26,58 @@ func RemoveArchived(ctx context.Context, dst storage.Store, env deltaio.Env, opt
 		return nil, err
 	}
 	step := deltaio.Step{AppID: AppID(opt.ID, StepArchive), Version: int64(2 * max(1, opt.Attempt))}
-	out := &RemoveArchivedResult{}
 	res, err := replan(ctx, t, step, func(snap *deltaio.Snapshot) (deltaio.CommitResult, error) {
-		return removeArchived(ctx, t, snap, opt, step, out)
+		return removeArchived(ctx, t, snap, opt.Run, step)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if out.Outcome == "" {
+	out := &RemoveArchivedResult{}
+	if _, err := committedRecord(ctx, opt.Run, "un"+StepArchive, res, out); err != nil {
+		return nil, err
+	}
+	if out.Version = res.Version; out.Outcome == "" {
 		out.Outcome = outcomeOf(res.Outcome)
 	}
-	out.Version = res.Version
 	out.StagedDeleted, err = sweepListed(ctx, t, opt.Run)
 	return out, err
 }
 
-func removeArchived(ctx context.Context, t *deltaio.Table, snap *deltaio.Snapshot, opt RemoveArchivedOptions, step deltaio.Step, out *RemoveArchivedResult) (deltaio.CommitResult, error) {
-	*out = RemoveArchivedResult{}
+func removeArchived(ctx context.Context, t *deltaio.Table, snap *deltaio.Snapshot, r Run, step deltaio.Step) (deltaio.CommitResult, error) {
 	have, _ := snap.Txn(step.AppID)
-	if have%2 == 1 && have > step.Version { // a later attempt than the caller knew of
+	switch {
+	case have%2 == 0 && have >= step.Version: // done before
+		step.Version = have
+		res, _, err := t.FindStep(ctx, step)
+		return res, err
+	case have > step.Version: // an attempt beyond those that the caller knew of
 		step.Version = have + 1
 	}
+	out := RemoveArchivedResult{}
 	var old *runRows
-	if have%2 == 1 && have < step.Version {
+	if have%2 == 1 {
 		var err error
 		if v, _ := snap.Property("delta.appendOnly"); strings.EqualFold(v, "true") {
 			out.Outcome = ArchiveAppendOnly
-			out.RowsLeft, err = countRunRows(ctx, t, snap, opt.ID)
-		} else {
-			old, err = findRunRows(ctx, t, snap, opt.Run, StepArchive)
+			out.RowsLeft, err = countRunRows(ctx, t, snap, r.ID)
+		} else if old, err = findRunRows(ctx, t, snap, r, StepArchive); err == nil {
+			out.RowsRemoved, out.FilesRemoved = old.rows, old.files()
 		}
 		if err != nil {
 			return deltaio.CommitResult{}, err
 		}
 	}
-	if old != nil {
-		out.RowsRemoved, out.FilesRemoved = old.rows, old.files()
+	name, _, err := writeRecord(ctx, r, "un"+StepArchive, t.Env().NewID(), out)
+	if err != nil {
+		return deltaio.CommitResult{}, err
 	}
 	want := deltaio.WantAppend
 	if old.files() > 0 {
 		want = deltaio.WantRewrite
 	}
 	return t.Commit(ctx, snap, deltaio.CommitOptions{
-		Operation: "DELETE", Step: &step, Info: opt.Run.info(StepArchive, ""), Want: want,
-		Parameters: map[string]any{"predicate": []string{fmt.Sprintf("%s = '%s'", RunIDColumn, opt.ID)}},
+		Operation: "DELETE", Step: &step, Info: r.info("un"+StepArchive, name), Want: want,
+		Parameters: map[string]any{"predicate": []string{fmt.Sprintf("%s = '%s'", RunIDColumn, r.ID)}},
 		Metrics:    map[string]any{"numDeletedRows": out.RowsRemoved, "numRemovedFiles": out.FilesRemoved},
 	}, func(context.Context, *deltaio.Snapshot, int) ([]log.Action, error) {
 		return old.actions(t.Env().Now().UnixMilli()), nil
@@ -105,6 +113,39 @@ func sweepListed(ctx context.Context, t *deltaio.Table, r Run) (deleted int, err
 		}
 	}
 	return deleted, nil
+}
+
+// sweepBeside deletes what other calls of a step that is decided wrote beside the
+// given files and nothing refers to: neither the newest version nor keep. It
+// finds them by listing, as their names may not have been told before they were
+// written.
+func sweepBeside(ctx context.Context, t *deltaio.Table, r Run, step string, keep map[string]bool, files []*log.Add) error {
+	snap, err := t.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	refs := referenced(snap)
+	seen := map[string]bool{}
+	for _, f := range files {
+		key := f.Key().Path
+		prefix := key[:strings.LastIndexByte(key, '/')+1] + filePrefix(r.ID, step)
+		if seen[prefix] {
+			continue
+		}
+		seen[prefix] = true
+		for info, err := range t.Store().List(ctx, prefix, "") {
+			if err != nil {
+				return fmt.Errorf("%s: look for staged files: %w", t.URL(), err)
+			}
+			if keep[info.Key] || refs[info.Key] || !ownFile(info.Key, r.ID) {
+				continue
+			}
+			if err := deleteStaged(ctx, t, info.Key, new(int)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // referenced are the keys that the newest version names, live or tombstoned.

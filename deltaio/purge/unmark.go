@@ -44,7 +44,7 @@ func UnmarkRows(ctx context.Context, t *deltaio.Table, opt UnmarkOptions) (*Unma
 	if err != nil {
 		return nil, err
 	}
-	out.StagedDeleted, err = sweep(ctx, t, opt.Run, nil, StepMark, "un"+StepMark, StepDelete)
+	out.StagedDeleted, err = sweep(ctx, t, opt.Run, nil, StepMark, "un"+StepMark)
 	return out, err
 }
 

@@ -164,6 +164,8 @@ func (u *unmarking) repair(ctx context.Context, w *dropper, before, rec *unmarkR
 	if err != nil {
 		return err
 	}
+	rec.Result = before.Result
+	rec.Result.FilesRestored -= len(lost)
 	live := fileSet{}
 	for _, a := range w.snap.Files() {
 		live.add(a.Key())
