@@ -2,10 +2,12 @@ package e2e_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
 )
 
 func TestWorker_killed_at_a_write_another_finishes_and_nothing_is_lost_or_doubled(t *testing.T) {
@@ -37,12 +39,28 @@ func TestWorker_killed_at_a_write_another_finishes_and_nothing_is_lost_or_double
 			once := filepath.Join(t.TempDir(), "killed")
 			victim := x.worker(envKill+"="+key, envWhen+"="+c.when, envOnce+"="+once)
 			w := x.start(x.policy())
-			require.Error(t, victim.Wait(), "the worker was to be killed")
+			x.died(victim, w)
 			said, err := os.ReadFile(once)
 			require.NoError(t, err, "the worker ended without the kill")
 			t.Logf("killed %s %s", c.when, said)
 			x.worker()
 			x.completed(x.result(w))
 		})
+	}
+}
+
+// died waits for a worker to be killed; a purge that ends first means that it
+// never was.
+func (x *site) died(victim *exec.Cmd, w client.WorkflowRun) {
+	x.t.Helper()
+	dead := make(chan error, 1)
+	go func() { dead <- victim.Wait() }()
+	over := make(chan error, 1)
+	go func() { over <- w.Get(x.t.Context(), nil) }()
+	select {
+	case err := <-dead:
+		require.Error(x.t, err, "the worker was to be killed")
+	case err := <-over:
+		require.Fail(x.t, "the purge ended before the kill", "%v", err)
 	}
 }

@@ -6,12 +6,10 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 	_ "time/tzdata"
 
 	"github.com/lakewarden/lakewarden/deltaio/storage"
@@ -25,7 +23,6 @@ const (
 	envKill   = "LAKEWARDEN_E2E_KILL"   // substring of a key: SIGKILL at the first write of it
 	envWhen   = "LAKEWARDEN_E2E_WHEN"   // before or after that write
 	envOnce   = "LAKEWARDEN_E2E_ONCE"   // file that says that the kill has happened
-	envShift  = "LAKEWARDEN_E2E_SHIFT"  // hours by which the clock is ahead
 )
 
 func TestMain(m *testing.M) {
@@ -53,10 +50,8 @@ func beWorker() error {
 	if err != nil {
 		return err
 	}
-	shift, _ := strconv.Atoi(os.Getenv(envShift)) // absent is no shift
 	return run.Worker(ctx, run.Options{
 		Config: cfg, Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)), Open: openDeadly,
-		Now: func() time.Time { return time.Now().Add(time.Duration(shift) * time.Hour) },
 	})
 }
 

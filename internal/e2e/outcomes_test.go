@@ -1,7 +1,7 @@
 package e2e_test
 
 import (
-	"os"
+	"context"
 	"testing"
 	"time"
 
@@ -186,36 +186,19 @@ func TestHistory_of_a_small_purge_is_short_and_its_payloads_are_small(t *testing
 func TestErasure_after_the_retention_is_proved_and_certified(t *testing.T) {
 	t.Parallel()
 	x := newSite(t, sharedServer(t))
-	first := x.worker()
-	w := x.start(x.policy())
-	r := x.result(w)
+	x.worker()
+	p := x.policy()
+	prove := true
+	p.Erasure.Prove = &prove
+	p.Vacuum = spec.Vacuum{Retention: "3s", AllowBelowFloor: &spec.BelowFloor{Risk: "nobody else reads this table"}}
+	r := x.result(x.start(p))
 	x.completed(r)
-	// The worker of a fortnight later, and a proof that is due by then.
-	require.NoError(t, first.Process.Signal(os.Interrupt))
-	s, err := x.status(r.ErasureID)
-	require.NoError(t, err)
-	require.Equal(t, workflows.StageWaiting, s.Stage)
-	require.NoError(t, x.server.client.CancelWorkflow(t.Context(), r.ErasureID, ""))
-	x.worker(envShift + "=336")
-	in := workflows.ErasureInput{
-		Run:    activities.Run{RunID: r.RunID, Table: x.table, PlanDigest: x.planDigest(w)},
-		Policy: "e2e", LegalBasis: "test", AuditTable: "control.expurgo_audit", Due: time.Now(), DeletedAt: time.Now().Add(-time.Minute),
-		RowsDeleted: r.RowsDeleted, VersionBefore: r.VersionBefore, VersionAfter: r.VersionAfter, Criteria: "x", AuditHead: r.AuditHead,
-	}
-	proof, err := x.server.client.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: r.ErasureID + "-now", TaskQueue: x.queue}, workflows.TypeProveErasure, in)
-	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
 	var out workflows.ErasureResult
-	require.NoError(t, proof.Get(t.Context(), &out))
+	require.NoError(t, x.server.client.GetWorkflow(ctx, r.ErasureID, "").Get(ctx, &out))
 	require.Equal(t, activities.StatusErased, out.Outcome)
 	require.NotEmpty(t, out.Proof.CertDigest)
 	require.Zero(t, out.Proof.PathsLeft)
 	x.verify(r.RunID)
-}
-
-func (x *site) planDigest(w client.WorkflowRun) string {
-	v, err := x.server.client.QueryWorkflow(x.t.Context(), w.GetID(), w.GetRunID(), workflows.QueryStatus)
-	require.NoError(x.t, err)
-	var s workflows.Status
-	require.NoError(x.t, v.Get(&s))
-	return s.Plan.PlanDigest
 }
