@@ -139,6 +139,8 @@ type world struct {
 
 	inProcess *process // nil: one that never dies
 	parallel  int
+	// archiveVia, when set, is how the archive is reached.
+	archiveVia storage.Store
 }
 
 type setup struct {

@@ -86,6 +86,9 @@ func (w *world) folderOf(id string) folder {
 }
 
 func (w *world) archiveStore() storage.Store {
+	if w.archiveVia != nil {
+		return w.archiveVia
+	}
 	if w.inProcess != nil {
 		return w.inProcess.wrap(w.archive)
 	}
