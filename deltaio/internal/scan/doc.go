@@ -12,6 +12,8 @@
 //  2. No allocation is larger than what the bytes at hand can justify: sizes
 //     read from headers are checked before they are used.
 //  3. Page checksums are verified wherever a writer left them.
-//  4. Memory is bounded by one batch of all columns plus one page a column.
+//  4. Memory is bounded by one batch of all columns and, a column, one page, one
+//     dictionary and one read window (64 KiB to 1 MiB, together about 32 MiB);
+//     batches shrink until no column of several rows exceeds 128 MiB.
 //  5. Range never narrows: a bound it returns holds for every row of the group.
 package scan

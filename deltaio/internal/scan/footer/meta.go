@@ -143,21 +143,19 @@ type Statistics struct {
 
 // Chunk describes a column chunk.
 type Chunk struct {
-	Type              Type
-	Path              []string
-	Codec             Codec
-	NumValues         int64
-	UncompressedSize  int64
-	CompressedSize    int64
-	DataPageOffset    int64
-	DictPageOffset    int64 // 0: none stated
-	Stats             *Statistics
-	OffsetIndexOffset int64
-	OffsetIndexLength int32
-	Encodings         []Encoding
-	foreignFile       bool
-	encrypted         bool
-	hasMeta           bool
+	Type             Type
+	Path             []string
+	Codec            Codec
+	NumValues        int64
+	UncompressedSize int64
+	CompressedSize   int64
+	DataPageOffset   int64
+	DictPageOffset   int64 // 0: none stated
+	Stats            *Statistics
+	Encodings        []Encoding
+	foreignFile      bool
+	encrypted        bool
+	hasMeta          bool
 }
 
 // RowGroup describes a row group.

@@ -130,10 +130,6 @@ func (d *decoder) chunk() (c Chunk) {
 			c.hasMeta = true
 			seen := d.fields(func(id int16, wire byte) bool { return d.chunkMeta(&c, id, wire) })
 			d.require(seen, "column chunk", 1, 4, 5, 6, 7, 9)
-		case id == 4 && wire == wireI64:
-			c.OffsetIndexOffset = d.varint()
-		case id == 5 && wire == wireI32:
-			c.OffsetIndexLength = d.i32()
 		case id == 8 && wire == wireStruct:
 			c.encrypted = true
 			return false
