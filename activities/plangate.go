@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"go.temporal.io/sdk/activity"
+
 	"github.com/lakewarden/lakewarden/deltaio"
 	"github.com/lakewarden/lakewarden/deltaio/expr"
 	"github.com/lakewarden/lakewarden/deltaio/purge"
@@ -211,30 +213,60 @@ func (p *planner) checkAudit(ctx context.Context) error {
 		p.refuse("audit_outside_roots", "Add its schema to a root of the worker's configuration, or mend audit.table.", "%v", err)
 		return nil
 	}
-	if err := auditlog.New(store, p.env).Check(ctx); err != nil {
-		if _, retry := classify(err); retry && errors.Is(err, context.Canceled) {
-			return err
-		}
+	switch err := auditlog.New(store, p.env).Check(ctx); {
+	case err == nil:
+	case unclear(ctx, err):
+		return err
+	default:
 		p.refuse("audit", "Mend the audit table or name another in audit.table.", "%v", err)
 	}
 	return nil
 }
 
+// clearAttempts is how often a store is asked again that gives no clear answer,
+// before that is taken for a no.
+const clearAttempts = 3
+
+// unclear says whether an error may be a store's hiccup, which is no reason to
+// refuse a purge: the plan is tried again.
+func unclear(ctx context.Context, err error) bool {
+	for _, clear := range []error{storage.ErrPermission, storage.ErrNoSpace, storage.ErrUnsupported} {
+		if errors.Is(err, clear) {
+			return false
+		}
+	}
+	_, retry := classify(err)
+	return retry && activity.GetInfo(ctx).Attempt < clearAttempts
+}
+
 // checkRights tries the rights that the run will need.
 func (p *planner) checkRights(ctx context.Context) error {
-	probe := func(what string, s storage.Store) {
-		if err := purge.ProbeRights(ctx, s, p.in.RunID); err != nil {
-			p.refuse("rights", "Give the worker the right to list, write and delete there.", "%s: %v", what, err)
-		}
-	}
-	probe("table "+p.in.Policy.Table, p.table.Store())
+	names := []string{p.in.Policy.Table, p.in.Policy.Audit.Table}
 	if p.in.Policy.Archive.On() {
-		if s, err := p.a.Lake.Table(ctx, p.in.Policy.Archive.Table); err == nil {
-			probe("archive "+p.in.Policy.Archive.Table, s)
+		names = append(names, p.in.Policy.Archive.Table)
+	}
+	for _, name := range names {
+		s, err := p.a.Lake.Table(ctx, name)
+		if err != nil {
+			continue // refused elsewhere
+		}
+		if err := p.checkRightsOn(ctx, name, s); err != nil {
+			return err
 		}
 	}
-	if s, err := p.a.Lake.Table(ctx, p.in.Policy.Audit.Table); err == nil {
-		probe("audit "+p.in.Policy.Audit.Table, s)
+	return nil
+}
+
+func (p *planner) checkRightsOn(ctx context.Context, name string, s storage.Store) error {
+	err := purge.ProbeRights(ctx, s, p.in.RunID)
+	switch {
+	case err == nil:
+	case errors.Is(err, storage.ErrNoSpace):
+		p.refuse("no_space", "Free space there, then start again.", "%s: %v", name, err)
+	case unclear(ctx, err):
+		return err
+	default:
+		p.refuse("rights", "Give the worker the right to list, write and delete there.", "%s: %v", name, err)
 	}
 	return nil
 }

@@ -31,10 +31,12 @@ func (p *purge) conclude(ctx workflow.Context) (PurgeResult, error) {
 func (p *purge) recordAndVacuum(ctx workflow.Context) (PurgeResult, error) {
 	safe, _ := workflow.NewDisconnectedContext(ctx)
 
-	// 7. Record what happened.
+	// 7. Record what happened. The row is drawn once: a retry that finds it written
+	// by an attempt whose answer was lost must not write another.
 	p.status.Outcome = activities.StatusCompleted
+	row := p.auditRow(safe, activities.StatusCompleted)
 	if err := p.insist(ctx, "The purge is done, but could not be recorded", func(ctx workflow.Context) error {
-		return p.record(ctx, activities.StatusCompleted, "")
+		return p.write(ctx, row)
 	}); err != nil {
 		return p.finishHeld(safe, err)
 	}
@@ -137,8 +139,12 @@ func (p *purge) startErasure(ctx workflow.Context) {
 func (p *purge) record(ctx workflow.Context, status, problem string) error {
 	in := p.auditRow(ctx, status)
 	in.Error = problem
+	return p.write(ctx, in)
+}
+
+func (p *purge) write(ctx workflow.Context, in activities.RecordAuditInput) error {
 	var r activities.RecordAuditResult
-	if err := workflow.ExecuteActivity(quick(ctx, "Write the audit row: "+status), steps.RecordAudit, in).Get(ctx, &r); err != nil {
+	if err := workflow.ExecuteActivity(quick(ctx, "Write the audit row: "+in.Status), steps.RecordAudit, in).Get(ctx, &r); err != nil {
 		return err
 	}
 	p.status.Audit = &r
