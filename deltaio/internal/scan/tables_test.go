@@ -58,10 +58,7 @@ type foreignTable struct {
 
 func foreignTables(tb testing.TB) (dir string, tables []foreignTable) {
 	tb.Helper()
-	dir = os.Getenv("LAKEWARDEN_TABLES")
-	if dir == "" {
-		tb.Skip("LAKEWARDEN_TABLES is not set: no foreign tables to read")
-	}
+	dir = tablesDir(tb)
 	b, err := os.ReadFile(filepath.Join(dir, "tables.json"))
 	require.NoError(tb, err)
 	require.NoError(tb, json.Unmarshal(b, &tables))
