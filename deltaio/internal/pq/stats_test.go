@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -13,6 +14,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
 	pgo "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/format"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -278,4 +281,82 @@ func TestRewrite_null_count_that_is_absent_stays_absent(t *testing.T) {
 	require.True(t, src.answer(leaf, &m, &leafStats{}), "nobody needs it")
 	leaf.needed = true
 	require.False(t, src.answer(leaf, &m, &leafStats{}), "decode the column")
+}
+
+func TestBounds_numbers_agree_with_a_plain_scan(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		ints := rapid.SliceOfN(rapid.Int64(), 1, 50).Draw(t, "ints")
+		cut := rapid.IntRange(0, len(ints)).Draw(t, "cut")
+		for _, o := range []order{orderInt32, orderInt64} {
+			a, b := bounds{order: o}, bounds{order: o}
+			for i, v := range ints {
+				part := &a
+				if i >= cut {
+					part = &b
+				}
+				if o == orderInt32 {
+					ints[i] = int64(int32(v))
+				}
+				part.addFixed(o.putInt(ints[i]), o.size())
+			}
+			a.merge(&b)
+			require.Equal(t, slices.Min(ints), a.i0)
+			require.Equal(t, slices.Max(ints), a.i1)
+		}
+		texts := rapid.SliceOfN(rapid.SliceOfN(rapid.Byte(), 0, 12), 1, 20).Draw(t, "texts")
+		b := bounds{order: orderBytes}
+		for _, v := range texts {
+			b.addBytes(v)
+		}
+		require.Equal(t, string(slices.MinFunc(texts, bytes.Compare)), string(b.b0))
+		require.Equal(t, string(slices.MaxFunc(texts, bytes.Compare)), string(b.b1))
+	})
+}
+
+func TestBounds_nan_and_zeros_of_floats(t *testing.T) {
+	t.Parallel()
+	b := bounds{order: orderDouble}
+	b.addFixed(append(orderDouble.putFloat(0), orderDouble.putFloat(0)...), 8)
+	lo, hi, ok := b.plain()
+	require.True(t, ok)
+	require.Equal(t, orderDouble.putFloat(math.Copysign(0, -1)), lo, "-0.0 may be among the values")
+	require.Equal(t, orderDouble.putFloat(0), hi)
+	b.addFloat(math.NaN())
+	_, _, ok = b.plain()
+	require.False(t, ok)
+	var c ColumnStats
+	c.setBounds(&outLeaf{delta: schema.Double}, &b, false)
+	require.False(t, c.HasMin || c.HasMax)
+	b = bounds{order: orderDouble}
+	b.addFloat(math.Inf(-1))
+	b.addFloat(4)
+	c.setBounds(&outLeaf{delta: schema.Double}, &b, false)
+	require.False(t, c.HasMin)
+	require.True(t, c.HasMax)
+}
+
+func TestMeaningOf_converted_types_of_old_writers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		typ  format.Type
+		conv deprecated.ConvertedType
+		want kind
+	}{
+		{format.ByteArray, deprecated.UTF8, kindText}, {format.ByteArray, deprecated.Enum, kindText}, {format.ByteArray, deprecated.Json, kindText},
+		{format.Int32, deprecated.Date, kindDate}, {format.Int64, deprecated.TimestampMillis, kindMillis}, {format.Int64, deprecated.TimestampMicros, kindMicros},
+		{format.Int32, deprecated.Int8, kindInt}, {format.Int32, deprecated.Uint16, kindInt}, {format.Int32, deprecated.Uint32, kindUint32},
+		{format.Int64, deprecated.Int64, kindLong}, {format.Int64, deprecated.Uint64, kindUint64}, {format.Int32, deprecated.TimeMillis, kindUnknown},
+		{format.Int32, deprecated.UTF8, kindUnknown}, {format.Int64, deprecated.Date, kindUnknown}, {format.FixedLenByteArray, deprecated.Interval, kindUnknown},
+	} {
+		l := &leaf{typ: c.typ}
+		l.el.ConvertedType.Set(c.conv)
+		require.Equal(t, c.want, meaningOf(l).kind, "%s %d", c.typ, c.conv)
+	}
+	l := &leaf{typ: format.FixedLenByteArray}
+	l.el.ConvertedType.Set(deprecated.Decimal)
+	require.Equal(t, meaning{}, meaningOf(l), "no precision")
+	l.el.Precision.Set(20)
+	l.el.Scale.Set(3)
+	require.Equal(t, meaning{kindDecimal, 20, 3}, meaningOf(l))
 }
