@@ -8,7 +8,6 @@ import (
 
 	"github.com/lakewarden/lakewarden/deltaio"
 	"github.com/lakewarden/lakewarden/deltaio/internal/log"
-	"github.com/lakewarden/lakewarden/deltaio/rowhash"
 )
 
 // DeleteMarked removes the rows whose archived copies were verified, and clears
@@ -192,55 +191,6 @@ func (d *deleting) markFenced(snap *deltaio.Snapshot) (bool, error) {
 	}
 	v, _ := snap.Txn(AppID(d.opt.ID, StepMark))
 	return v%2 == 0, nil
-}
-
-// compare says whether the rows that leave are those of the archive. What the
-// archive read and nobody touched since is not read again: its bytes are the
-// same.
-func (d *deleting) compare(ctx context.Context, set *leaving, rec *deleteRecord) (bool, error) {
-	if d.archive == nil {
-		return true, nil
-	}
-	if uint64(set.rows) != d.archive.Result.Sum.Count || !set.content.covers(d.archive.Schema) {
-		return false, nil
-	}
-	known := map[archivedFile]rowhash.Sum{}
-	for _, f := range d.archive.Sources {
-		known[archivedFile{Path: f.Path, DV: f.DV, Mask: f.Mask}] = f.Sum
-	}
-	sums := make([]rowhash.Sum, len(set.files))
-	m := newMeter(d.t, "delete: compare", len(set.files), 0)
-	err := forEach(ctx, d.t, len(set.files), func(ctx context.Context, i int) error {
-		f := set.files[i]
-		k := f.add.Key()
-		sum, ok := known[archivedFile{Path: k.Path, DV: k.DV, Mask: f.maskDigest()}]
-		var err error
-		if !ok && f.rows > 0 {
-			if sum, err = maskSum(ctx, set, f); err != nil {
-				return fmt.Errorf("%s: %s: %w", d.t.URL(), k.Path, err)
-			}
-		}
-		sums[i] = sum
-		m.file(f.rows, f.add.Size)
-		return nil
-	})
-	if err != nil {
-		return false, err
-	}
-	for _, s := range sums {
-		rec.Result.Sum = rec.Result.Sum.Add(s)
-	}
-	return rec.Result.Sum == d.archive.Result.Sum, nil
-}
-
-func maskSum(ctx context.Context, set *leaving, f *leavingFile) (rowhash.Sum, error) {
-	file, err := set.snap.OpenFile(ctx, f.add)
-	if err != nil {
-		return rowhash.Sum{}, err
-	}
-	defer file.Close() // nothing was written
-	sum, _, err := set.content.sum(ctx, file, f.mask, false)
-	return sum, err
 }
 
 // stage rewrites the files of which something stays.

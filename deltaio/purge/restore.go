@@ -5,16 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"iter"
-	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/lakewarden/lakewarden/deltaio"
-	"github.com/lakewarden/lakewarden/deltaio/expr"
 	"github.com/lakewarden/lakewarden/deltaio/internal/log"
 	"github.com/lakewarden/lakewarden/deltaio/rowhash"
-	"github.com/lakewarden/lakewarden/deltaio/schema"
 )
 
 // RestoreRows appends archived rows of a purge to the table they came from, with
@@ -132,79 +128,6 @@ func (r *restoring) try(ctx context.Context, snap *deltaio.Snapshot) (deltaio.Co
 	return r.commit(ctx, snap, rec)
 }
 
-// restoreSource are the archived rows as the table wants them.
-type restoreSource struct {
-	snap    *deltaio.Snapshot
-	where   *expr.Expr
-	columns []string          // of the archive
-	names   map[string]string // the table's spelling of each
-	content *content          // over the table's columns, marker excluded
-}
-
-// source matches the archive's columns to the table's.
-func (r *restoring) source(ctx context.Context, snap *deltaio.Snapshot) (*restoreSource, error) {
-	archived, err := r.archive.Snapshot(ctx)
-	if err != nil {
-		return nil, err
-	}
-	mine, _, err := runPredicate(archived, r.opt.PurgeRunID)
-	if err != nil {
-		return nil, err
-	}
-	marker, err := markerIn(snap, r.opt.Column)
-	if err != nil {
-		return nil, &CriteriaError{Table: r.t.URL(), Part: "marker column", Err: err}
-	}
-	s := &restoreSource{snap: archived, where: mine, names: map[string]string{}, content: &content{schema: &schema.Struct{}}}
-	if r.opt.Where != nil {
-		s.where = expr.And(mine, r.opt.Where)
-	}
-	for _, f := range archived.Schema().Fields {
-		own, ok := snap.Schema().Field(f.Name)
-		switch {
-		case f.Name == RunIDColumn || f.Name == ArchivedAtColumn:
-			continue
-		case !ok:
-			return nil, &ArchiveError{Archive: r.archive.URL(), Source: r.t.URL(), Column: f.Name,
-				Reason: "the table no longer has it", Do: "add the column to the table, then restore"}
-		case !schema.Equal(own.Type, f.Type):
-			return nil, &ArchiveError{Archive: r.archive.URL(), Source: r.t.URL(), Column: f.Name,
-				Reason: fmt.Sprintf("it is %s in the archive and %s in the table", f.Type, own.Type), Do: "bring the types together, then restore"}
-		case own.Name == marker:
-			continue
-		}
-		s.columns = append(s.columns, f.Name)
-		s.names[f.Name] = own.Name
-	}
-	for _, f := range snap.Schema().Fields { // in the table's order
-		if slices.ContainsFunc(s.columns, func(c string) bool { return s.names[c] == f.Name }) {
-			s.content.schema.Fields = append(s.content.schema.Fields, f)
-			s.content.columns = append(s.content.columns, f.Name)
-		}
-	}
-	s.content.hasher = rowhash.New(s.content.schema)
-	return s, nil
-}
-
-// rows yields the archived rows under the table's names. The consumer releases
-// them.
-func (s *restoreSource) rows(ctx context.Context, ec expr.Context) iter.Seq2[arrow.Record, error] {
-	return func(yield func(arrow.Record, error) bool) {
-		opt := deltaio.ScanOptions{Columns: s.columns, Where: s.where, Context: ec}
-		for rec, err := range s.snap.Scan(ctx, opt) {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			named := renameColumns(rec, s.names)
-			rec.Release()
-			if !yield(named, nil) {
-				return
-			}
-		}
-	}
-}
-
 // collisions counts the rows to restore and finds those that the table has.
 func (r *restoring) collisions(ctx context.Context, snap *deltaio.Snapshot, from *restoreSource, rec *restoreRecord) (bool, error) {
 	id, err := newIdentity(snap, from.content, r.opt.Keys)
@@ -311,80 +234,4 @@ func (r *restoring) commit(ctx context.Context, snap *deltaio.Snapshot, rec *res
 		}
 		return actions, nil
 	})
-}
-
-// identity says when two rows are the same: by key columns, or as a whole.
-type identity struct {
-	set     *KeySet
-	columns []string
-	whole   *content // nil: by key
-}
-
-func newIdentity(snap *deltaio.Snapshot, c *content, keys []string) (*identity, error) {
-	if len(keys) == 0 {
-		return &identity{set: &KeySet{}, columns: c.columns, whole: c}, nil
-	}
-	set, err := newKeySet(snap.Schema(), keys)
-	if err != nil {
-		return nil, err
-	}
-	names, err := set.bind(snap.Schema())
-	return &identity{set: set, columns: names}, err
-}
-
-func (d *identity) collect(rec arrow.Record) error {
-	if d.whole == nil {
-		return d.set.collect(rec, d.columns)
-	}
-	return d.each(rec, func(_ int, k key128) error { d.set.add(k); return nil })
-}
-
-// repeated seals the set and says whether rows share a key.
-func (d *identity) repeated(rows int64) bool {
-	d.set.seal()
-	return d.whole == nil && int64(d.set.Len())+d.set.Nulls() != rows
-}
-
-func (d *identity) find(rec arrow.Record, out *hitRows) error {
-	return d.each(rec, func(i int, k key128) error {
-		if d.set.has(k) {
-			return out.add(rec, i)
-		}
-		return nil
-	})
-}
-
-// each visits the rows that have a key, with it.
-func (d *identity) each(rec arrow.Record, visit func(int, key128) error) error {
-	if d.whole != nil {
-		hashes, err := d.whole.hasher.Rows(rec)
-		if err != nil {
-			return err
-		}
-		for i, h := range hashes {
-			if err := visit(i, hashKey(h)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	reader, err := newKeyReader(rec, d.columns)
-	if err != nil {
-		return err
-	}
-	for i := range int(rec.NumRows()) {
-		if k, ok := reader.key(i); ok {
-			if err := visit(i, k); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func hashKey(h rowhash.Hash128) (k key128) {
-	for i := range 8 {
-		k[i], k[8+i] = byte(h.Hi>>(56-8*i)), byte(h.Lo>>(56-8*i))
-	}
-	return k
 }
