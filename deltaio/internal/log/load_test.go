@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -167,11 +168,11 @@ func TestLoad_every_store_call_failing_once_gives_an_error_or_the_truth(t *testi
 	t.Parallel()
 	m := smallTable(t)
 	checkpoint(t, m, 4)
-	for n := 1; ; n++ {
-		calls := 0
+	for n := int64(1); ; n++ {
+		var calls atomic.Int64 // commits are read side by side
 		f := storage.NewFault(m)
 		f.Fail(func(storage.Op) error {
-			if calls++; calls == n {
+			if calls.Add(1) == n {
 				return storage.ErrInjected
 			}
 			return nil
@@ -182,7 +183,7 @@ func TestLoad_every_store_call_failing_once_gives_an_error_or_the_truth(t *testi
 		} else {
 			require.ErrorIs(t, err, storage.ErrInjected)
 		}
-		if calls < n {
+		if calls.Load() < n {
 			return
 		}
 	}

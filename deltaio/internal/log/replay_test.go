@@ -2,6 +2,7 @@ package log_test
 
 import (
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -57,8 +58,11 @@ func TestLoad_domains_and_txns_newest_wins_removed_domains_vanish(t *testing.T) 
 func TestAdvance_reads_only_what_is_new(t *testing.T) {
 	t.Parallel()
 	m := smallTable(t)
+	var mu sync.Mutex // commits are read side by side
 	var opened []string
 	s := storage.Trace(m, func(op storage.Op) {
+		mu.Lock()
+		defer mu.Unlock()
 		if op.Kind == storage.OpOpen {
 			opened = append(opened, op.Key)
 		}
