@@ -50,8 +50,6 @@ const (
 	// Changed: the rows to delete are not the rows that were archived. Archive
 	// anew; if there are more than approved, ask again.
 	Changed Outcome = "changed"
-	// MoreThanApproved: more rows would go than were approved. Ask again.
-	MoreThanApproved Outcome = "more_than_approved"
 	// KeysHitUnflagged: deleting by key would hit rows that were never flagged,
 	// hence never archived.
 	KeysHitUnflagged Outcome = "keys_hit_unflagged"
@@ -229,8 +227,8 @@ type DeleteOptions struct {
 	Archive string
 	// NoArchive deletes rows of which no copy is kept; MaxRows bounds it.
 	NoArchive bool
-	// MaxRows is how many rows were approved: more of them end as
-	// MoreThanApproved. Nil: no bound (never with NoArchive).
+	// MaxRows is how many rows were approved: more of them end as Changed. Nil:
+	// no bound (never with NoArchive).
 	MaxRows *int64
 	// MatchKeys are the key columns of the MERGE-on-key form. Empty: by flag.
 	MatchKeys []string
@@ -238,20 +236,22 @@ type DeleteOptions struct {
 
 // DeleteResult is the delete in numbers.
 type DeleteResult struct {
-	Outcome      Outcome     `json:"outcome"`
-	Version      int64       `json:"version"`
-	ReadVersion  int64       `json:"read_version"` // the version the decision rests on
-	Record       string      `json:"record,omitempty"`
-	RowsDeleted  int64       `json:"rows_deleted"`
-	RowsReleased int64       `json:"rows_released"` // flagged rows that stay, flag cleared
-	RowsHeld     int64       `json:"rows_held"`     // of these, held
-	FilesRemoved int         `json:"files_removed"`
-	FilesAdded   int         `json:"files_added"`
-	BytesRemoved int64       `json:"bytes_removed"`
-	BytesAdded   int64       `json:"bytes_added"`
-	RowsFound    int64       `json:"rows_found"` // rows that would go now (also when Changed)
-	Sum          rowhash.Sum `json:"sum"`        // of these
-	Expected     rowhash.Sum `json:"expected"`   // of the archive
+	Outcome      Outcome `json:"outcome"`
+	Version      int64   `json:"version"`
+	ReadVersion  int64   `json:"read_version"` // the version the decision rests on
+	Record       string  `json:"record,omitempty"`
+	RowsDeleted  int64   `json:"rows_deleted"`
+	RowsReleased int64   `json:"rows_released"` // flagged rows that stay, flag cleared
+	RowsHeld     int64   `json:"rows_held"`     // of these, held
+	FilesRemoved int     `json:"files_removed"`
+	FilesAdded   int     `json:"files_added"`
+	BytesRemoved int64   `json:"bytes_removed"`
+	BytesAdded   int64   `json:"bytes_added"`
+	RowsFound    int64   `json:"rows_found"` // rows that would go now (also when Changed)
+	// MoreThanMax: Changed because RowsFound is beyond MaxRows. Ask again.
+	MoreThanMax bool        `json:"more_than_max,omitempty"`
+	Sum         rowhash.Sum `json:"sum"`      // of these
+	Expected    rowhash.Sum `json:"expected"` // of the archive
 	// Examples is a record with up to 100 rows hit by key but not flagged;
 	// RowsUnflagged counts all of them.
 	Examples      string `json:"examples,omitempty"`

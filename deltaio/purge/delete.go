@@ -153,7 +153,8 @@ func (d *deleting) try(ctx context.Context, snap *deltaio.Snapshot) (deltaio.Com
 		rec.Result.Expected = d.archive.Result.Sum
 	}
 	if d.opt.MaxRows != nil && set.rows > *d.opt.MaxRows {
-		return d.refuse(rec, MoreThanApproved)
+		rec.Result.MoreThanMax = true
+		return d.refuse(rec, Changed)
 	}
 	same, err := d.compare(ctx, set, rec)
 	if err != nil {

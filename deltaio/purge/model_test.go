@@ -2,7 +2,6 @@ package purge_test
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -331,7 +330,5 @@ func (s *sim) end() {
 	if !s.vacuumed {
 		changeFeedAddsUp(s.t, s.world)
 	}
-	if os.Getenv("PURGE_MODEL_TRACE") != "" {
-		fmt.Println(s)
-	}
+	s.rt.Log(s)
 }

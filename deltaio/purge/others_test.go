@@ -162,7 +162,8 @@ func TestDelete_more_rows_than_approved_asks_again(t *testing.T) {
 	version := w.snapshot().Version()
 	del, err := purge.DeleteMarked(w.ctx, w.table, purge.DeleteOptions{Run: r, Archive: archive.Record, MaxRows: &few})
 	require.NoError(t, err)
-	require.Equal(t, purge.MoreThanApproved, del.Outcome)
+	require.Equal(t, purge.Changed, del.Outcome)
+	require.True(t, del.MoreThanMax)
 	require.Equal(t, archive.Rows, del.RowsFound)
 	require.Equal(t, version, w.snapshot().Version())
 }
