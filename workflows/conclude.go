@@ -144,7 +144,7 @@ func (p *purge) record(ctx workflow.Context, status, problem string) error {
 
 func (p *purge) write(ctx workflow.Context, in activities.RecordAuditInput) error {
 	var r activities.RecordAuditResult
-	if err := workflow.ExecuteActivity(quick(ctx, "Write the audit row: "+in.Status), steps.RecordAudit, in).Get(ctx, &r); err != nil {
+	if err := workflow.ExecuteActivity(data(ctx, "Write the audit row: "+in.Status), steps.RecordAudit, in).Get(ctx, &r); err != nil {
 		return err
 	}
 	p.status.Audit = &r

@@ -21,7 +21,7 @@ func TestWorker_killed_at_a_write_another_finishes_and_nothing_is_lost_or_double
 		"marking, after a file is staged":     {"-mark-", "after"},
 		"marking, before its commit":          {log("", "04"), "before"},
 		"marking, after its commit":           {log("", "04"), "after"},
-		"archiving, after a file is staged":   {"-archive-", "after"},
+		"archiving, after a file is staged":   {"-archive", "after"},
 		"archiving, before its commit":        {log("archive/vendas_expurgo", "01"), "before"},
 		"archiving, after its commit":         {log("archive/vendas_expurgo", "01"), "after"},
 		"deleting, before its commit":         {log("", "05"), "before"},
