@@ -310,4 +310,3 @@ func (c *chunkWriter) flush() error {
 	c.startPage()
 	return nil
 }
-

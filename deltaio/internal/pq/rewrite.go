@@ -115,4 +115,3 @@ func (rw *rewriter) column(rg *rowGroup, l *leaf, row int) (err error) {
 	}
 	return job.finish()
 }
-
