@@ -45,10 +45,9 @@ type committer struct {
 
 // progressOfLog is what the loop must know of the versions it has passed.
 type progressOfLog struct {
-	version    int64
-	timestamp  int64 // in-commit timestamp of version, 0 without
-	watermark  int64 // highest row id given out; -1: none
-	operations int   // commits examined
+	version   int64
+	timestamp int64 // in-commit timestamp of version, 0 without
+	watermark int64 // highest row id given out; -1: none
 }
 
 func (c *committer) run(ctx context.Context) (CommitResult, error) {

@@ -519,7 +519,7 @@ func sixteenAppenders(t *testing.T, s storage.Store, c *clock) {
 				step := &deltaio.Step{AppID: key, Version: 1}
 				res, err := table.Commit(t.Context(), nil, deltaio.CommitOptions{BlindAppend: true, Step: step}, adds(add))
 				if err != nil || res.Outcome != deltaio.Committed || res.Warning != nil {
-					errs <- fmt.Errorf("%s: %v %v %v", key, res.Outcome, err, res.Warning)
+					errs <- fmt.Errorf("%s: %v: %w", key, res.Outcome, errors.Join(err, res.Warning))
 				}
 			}
 		}()

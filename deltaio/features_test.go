@@ -140,6 +140,8 @@ func TestFeatures_a_refused_operation_writes_nothing(t *testing.T) {
 	require.ErrorContains(t, err, "append refused")
 	_, err = deltaio.Fence(t.Context(), table, deltaio.Step{AppID: "a", Version: 2}, nil)
 	require.ErrorContains(t, err, "append refused")
+	_, err = deltaio.Append(t.Context(), table, deltaio.AppendOptions{}, once(batch(t, row{1, nil, 1})))
+	require.ErrorContains(t, err, "append refused")
 	n := 0
 	for _, err := range table.Store().List(t.Context(), "", "") {
 		require.NoError(t, err)

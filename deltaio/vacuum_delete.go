@@ -7,8 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/lakewarden/lakewarden/deltaio/internal/log"
 	"github.com/lakewarden/lakewarden/deltaio/storage"
 )
@@ -111,86 +109,93 @@ func (v *vacuum) count(f fate) {
 
 // lookUp finds out size and existence of the files that tombstones name.
 func (v *vacuum) lookUp(ctx context.Context, batch []candidate) ([]candidate, error) {
-	infos := make([]*storage.Info, len(batch))
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(max(v.t.env.Parallel, 8))
-	for i, c := range batch {
-		if c.size >= 0 {
-			continue
+	infos := make([]storage.Info, len(batch))
+	errs := v.inParallel(ctx, len(batch), func(i int) (err error) {
+		if batch[i].size < 0 {
+			infos[i], err = v.t.store.Stat(ctx, batch[i].key)
 		}
-		g.Go(func() error {
-			info, err := v.t.store.Stat(gctx, c.key)
-			if isNotExist(err) {
-				return nil
-			}
-			infos[i] = &info
-			return err
-		})
-	}
-	if err := g.Wait(); err != nil {
-		return nil, err
-	}
+		return err
+	}, func(err error) bool { return !isNotExist(err) })
 	var there []candidate
 	for i, c := range batch {
 		switch {
-		case c.size >= 0:
-			there = append(there, c)
-		case infos[i] == nil:
+		case isNotExist(errs[i]):
 			v.res.Absent++
+		case errs[i] != nil:
+			return nil, errs[i]
 		default:
-			c.size = infos[i].Size
+			if c.size < 0 {
+				c.size = infos[i].Size
+			}
 			there = append(there, c)
 		}
 	}
 	return there, nil
 }
 
-// deleteAll deletes in parallel. What failed for a reason that may pass is tried
-// once more, one by one: a store that was pressed too hard gets room.
-func (v *vacuum) deleteAll(ctx context.Context, todo []candidate) []fate {
-	fates := make([]fate, len(todo))
-	again := make([]bool, len(todo))
+// inParallel calls do for 0 to n-1, a few at a time. What failed for a reason
+// that may pass is tried once more, one by one: a store that was pressed too
+// hard gets room.
+func (v *vacuum) inParallel(ctx context.Context, n int, do func(int) error, mayPass func(error) bool) []error {
+	errs := make([]error, n)
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, max(v.t.env.Parallel, 8))
-	for i, c := range todo {
-		wg.Add(1)
+	for i := range n {
 		slots <- struct{}{}
-		go func() {
-			defer func() { <-slots; wg.Done() }()
-			fates[i], again[i] = v.delete(ctx, c)
-		}()
+		wg.Go(func() {
+			defer func() { <-slots }()
+			errs[i] = do(i)
+		})
 	}
 	wg.Wait()
-	for i := range fates {
-		if again[i] && ctx.Err() == nil {
-			fates[i], _ = v.delete(ctx, todo[i])
+	for i := range n {
+		if errs[i] != nil && mayPass(errs[i]) && ctx.Err() == nil {
+			errs[i] = do(i)
+		}
+	}
+	return errs
+}
+
+// Errors of one deletion, as reasons in PendingFile.
+var (
+	errStillThere = errors.New("still there after its deletion")
+	errDenied     = errors.New("permission denied")
+)
+
+func (v *vacuum) deleteAll(ctx context.Context, todo []candidate) []fate {
+	tried := make([]bool, len(todo))
+	errs := v.inParallel(ctx, len(todo), func(i int) error { return v.delete(ctx, todo[i].key, &tried[i]) },
+		func(err error) bool { return !isNotExist(err) && !errors.Is(err, errDenied) })
+	fates := make([]fate, len(todo))
+	for i, err := range errs {
+		fates[i] = fate{candidate: todo[i], absent: isNotExist(err)}
+		if err != nil && !fates[i].absent {
+			fates[i].pending = err.Error()
 		}
 	}
 	return fates
 }
 
-// delete removes one object and proves it. again: the failure may pass.
-func (v *vacuum) delete(ctx context.Context, c candidate) (f fate, again bool) {
-	f = fate{candidate: c}
-	err := v.t.store.Delete(ctx, c.key)
-	switch {
+// delete removes one object and proves it: nil when it was there and is gone,
+// storage.ErrNotExist when it was not there. tried: an earlier call may have
+// deleted it, its answer being lost, so that its absence is our doing.
+func (v *vacuum) delete(ctx context.Context, key string, tried *bool) error {
+	switch err := v.t.store.Delete(ctx, key); {
+	case isNotExist(err) && *tried:
 	case isNotExist(err):
-		f.absent = true
-		return f, false
+		return err
 	case errors.Is(err, storage.ErrPermission):
-		f.pending = "permission denied"
-		return f, false
+		return errDenied
 	case err != nil:
-		f.pending = err.Error()
-		return f, true
+		*tried = true
+		return err
 	}
-	switch _, err := v.t.store.Stat(ctx, c.key); {
+	*tried = true
+	switch _, err := v.t.store.Stat(ctx, key); {
 	case isNotExist(err):
-		return f, false
+		return nil
 	case err != nil:
-		f.pending = fmt.Sprintf("deleted, and the proof failed: %v", err)
-	default:
-		f.pending = "still there after its deletion"
+		return fmt.Errorf("deleted, and the proof failed: %w", err)
 	}
-	return f, true
+	return errStillThere
 }

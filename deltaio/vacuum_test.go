@@ -546,3 +546,91 @@ func TestVacuum_deleting_what_became_live_is_told(t *testing.T) {
 	require.ErrorIs(t, err, deltaio.ErrLiveFilesGone)
 	require.Equal(t, []string{"f.parquet"}, res.MissingLive)
 }
+
+func TestVacuum_store_that_serves_few_requests_at_once_is_not_a_failure(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	inner := memStore(c)
+	table := create(t, inner, c, deltaio.CreateOptions{})
+	var files []*log.Add
+	for i := range 700 {
+		files = append(files, fakeFile(t, inner, fmt.Sprintf("f%03d.parquet", i), nil))
+	}
+	appendFake(t, table, files...)
+	removeFake(t, table, c, files...)
+	c.Add(8 * day)
+	var inFlight atomic.Int64
+	served := func(op storage.Op) bool { return op.Kind == storage.OpDelete || op.Kind == storage.OpStat }
+	busy := storage.Hook(inner, storage.Hooks{
+		Before: func(_ context.Context, op storage.Op) error {
+			if !served(op) {
+				return nil
+			}
+			if inFlight.Add(1) > 5 {
+				inFlight.Add(-1)
+				return errors.New("503 SlowDown")
+			}
+			runtime.Gosched()
+			return nil
+		},
+		After: func(_ context.Context, op storage.Op) error {
+			if served(op) {
+				inFlight.Add(-1)
+			}
+			return nil
+		},
+	})
+	v, err := deltaio.Open(t.Context(), busy, env(c))
+	require.NoError(t, err)
+	res := vacuum(t, v, deltaio.VacuumOptions{})
+	require.EqualValues(t, 700, res.Deleted)
+	require.Zero(t, res.Pending)
+	require.Zero(t, res.Absent)
+}
+
+func TestVacuum_lost_answer_of_a_deletion_still_counts_it_honestly(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	inner := memStore(c)
+	table := create(t, inner, c, deltaio.CreateOptions{})
+	a, b := fakeFile(t, inner, "a.parquet", nil), fakeFile(t, inner, "b.parquet", nil)
+	appendFake(t, table, a, b)
+	removeFake(t, table, c, a, b)
+	c.Add(8 * day)
+	fault := storage.NewFault(inner)
+	fault.FailNth(storage.OpDelete, 1, storage.AfterCall, nil) // deleted, the answer lost
+	v, err := deltaio.Open(t.Context(), fault, env(c))
+	require.NoError(t, err)
+	res := vacuum(t, v, deltaio.VacuumOptions{})
+	require.EqualValues(t, 2, res.Found)
+	require.EqualValues(t, 2, res.Deleted, "it was there before and is not there after")
+}
+
+func TestVacuum_first_call_for_every_file_fails_and_all_are_gone_in_the_end(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{storage.OpDelete, storage.OpStat} {
+		c := newClock()
+		inner := memStore(c)
+		table := create(t, inner, c, deltaio.CreateOptions{})
+		var files []*log.Add
+		for i := range 50 {
+			files = append(files, fakeFile(t, inner, fmt.Sprintf("f%03d.parquet", i), nil))
+		}
+		appendFake(t, table, files...)
+		removeFake(t, table, c, files...)
+		c.Add(8 * day)
+		var seen sync.Map
+		fault := storage.NewFault(inner)
+		fault.FailAfter(func(op storage.Op) error {
+			if _, again := seen.LoadOrStore(op.Key, true); !again && op.Kind == kind && op.Key[0] == 'f' {
+				return errors.New("answer lost")
+			}
+			return nil
+		})
+		v, err := deltaio.Open(t.Context(), fault, env(c))
+		require.NoError(t, err)
+		res := vacuum(t, v, deltaio.VacuumOptions{})
+		require.EqualValues(t, 50, res.Deleted, kind)
+		require.Zero(t, res.Pending+res.Absent)
+	}
+}
