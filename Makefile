@@ -111,6 +111,10 @@ temporal:
 
 server: $(if $(TEMPORAL_ADDRESS),,temporal)
 
+.PHONY: demo-stop
+demo-stop: build ## stops what `make demo KEEP=1` left up
+	bin/lakewarden demo --stop
+
 .PHONY: clean
 clean: ## removes bin/ and the demo's data
 	rm -rf bin .demo

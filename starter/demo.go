@@ -23,10 +23,14 @@ func (a *app) demoCommand() *cobra.Command {
 	o := demo.Options{}
 	var rows int
 	var policy string
+	var stop bool
 	c := &cobra.Command{
 		Use: "demo", Short: "Purge a sample lakehouse from start to end, with an embedded Temporal server", Args: cobra.NoArgs,
 		Long: "Start a Temporal development server (or use the one at $TEMPORAL_ADDRESS) and a worker, write a sample lakehouse,\npurge it with the approval played through, and check the result. The exit code says whether every check passed.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if stop {
+				return demo.StopProcesses(o.Dir)
+			}
 			o.Out = a.out
 			return a.demo(cmd.Context(), o, rows, policy)
 		},
@@ -35,6 +39,7 @@ func (a *app) demoCommand() *cobra.Command {
 	c.Flags().StringVar(&o.Temporal, "temporal", "", "Temporal CLI (default: bin/temporal, then PATH)")
 	c.Flags().StringVar(&o.Worker, "worker", "", "worker program (default: beside this one)")
 	c.Flags().BoolVar(&o.Keep, "keep", false, "leave server and worker up")
+	c.Flags().BoolVar(&stop, "stop", false, "stop what an earlier demo with --keep left up, and do nothing else")
 	c.Flags().IntVar(&rows, "rows", 0, "rows of bronze.vendas (default 2,000,000)")
 	c.Flags().StringVar(&policy, "policy", "examples/vendas-365d.yaml", "retention policy")
 	return c

@@ -87,7 +87,9 @@ func (e *Env) clean() error {
 		if _, err := os.Stat(filepath.Join(e.dir, marker)); err != nil {
 			return fmt.Errorf("%s is not empty and not a demo's folder; name another with --dir", e.dir)
 		}
-		StopProcesses(e.dir)
+		if err := StopProcesses(e.dir); err != nil {
+			return err
+		}
 		for _, x := range entries {
 			if err := os.RemoveAll(filepath.Join(e.dir, x.Name())); err != nil {
 				return err
@@ -218,7 +220,7 @@ func waitFor(ctx context.Context, what, log string, ask func(context.Context) er
 		select {
 		case <-ctx.Done():
 			data, _ := os.ReadFile(log) // best effort: the message below stands without it
-			return fmt.Errorf("%s did not come up within %s: %w\n%s", what, startTimeout, err, tail(data))
+			return fmt.Errorf("%s was not seen within %s: %w\n%s", what, startTimeout, err, tail(data))
 		case <-tick.C:
 		}
 	}
@@ -238,19 +240,29 @@ func (e *Env) Stop() {
 	}
 }
 
-// StopProcesses ends what a kept demo left up in a folder.
-func StopProcesses(dir string) {
+// StopProcesses ends what a kept demo left up in a folder, and waits until it is
+// gone.
+func StopProcesses(dir string) error {
 	for _, name := range []string{"worker", "temporal"} {
 		data, err := os.ReadFile(filepath.Join(dir, name+".pid"))
 		if err != nil {
-			continue
+			continue // none was started here
 		}
 		pid, err := strconv.Atoi(strings.TrimSpace(string(data)))
 		if err != nil || !isOurs(pid, name) {
 			continue
 		}
 		_ = syscall.Kill(-pid, syscall.SIGTERM) // gone already is fine
+		if err := waitFor(context.Background(), "the end of "+name, filepath.Join(dir, name+".log"), func(context.Context) error {
+			if isOurs(pid, name) {
+				return fmt.Errorf("process %d is still there", pid)
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // isOurs guards against a process number that was given to another program.
