@@ -1,7 +1,8 @@
 package expr
 
 import (
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/lakewarden/lakewarden/deltaio/schema"
@@ -26,6 +27,7 @@ func init() {
 		"quarter": {1, 1, datePart(schema.Integer, quarterOf, false)}, "dayofweek": {1, 1, datePart(schema.Integer, dayOfWeek, false)},
 		"dayofyear": {1, 1, datePart(schema.Integer, dayOfYear, false)},
 		"hour":      {1, 1, timePart(3600, 24)}, "minute": {1, 1, timePart(60, 60)}, "second": {1, 1, timePart(1, 60)},
+		"trunc": {2, 2, bindTrunc}, "date_trunc": {2, 2, bindDateTrunc}, "date_format": {2, 2, bindDateFormat},
 		"to_date": {1, 2, bindToDate}, "to_timestamp": {1, 2, bindToTimestamp},
 		"current_date": {0, 0, bindClock}, "curdate": {0, 0, bindClock}, "current_timestamp": {0, 0, bindClock},
 		"now": {0, 0, bindClock}, "localtimestamp": {0, 0, bindClock},
@@ -92,15 +94,14 @@ func unknownFunction(n *node) error {
 	case nondeterministic[up]:
 		return n.bindError("%s gives another value each time; an expression must not", n.name)
 	}
-	names := make([]string, 0, len(functions))
-	for name := range functions {
-		names = append(names, name)
-	}
-	sort.Strings(names)
 	err := n.bindError("there is no function %s", quoteName(n.name, false))
-	err.Candidates = near(n.name, names)
+	err.Candidates = near(n.name, Functions())
 	return err
 }
+
+// Functions lists the names of all functions, sorted. CAST, TRY_CAST and CASE
+// are syntax.
+func Functions() []string { return slices.Sorted(maps.Keys(functions)) }
 
 // arg casts argument i implicitly to the wanted type.
 func (b *binder) arg(n *node, args []*term, i int, want schema.Type) (*term, error) {

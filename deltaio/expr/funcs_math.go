@@ -188,8 +188,11 @@ func roundFloats(typ schema.Type, scale int) kernel {
 }
 
 func roundFloat(f float64, scale, bits int) float64 {
-	if math.IsNaN(f) || math.IsInf(f, 0) || f == 0 {
+	switch {
+	case math.IsNaN(f) || math.IsInf(f, 0):
 		return f
+	case f == 0: // BigDecimal has no negative zero
+		return 0
 	}
 	v, at, _ := parseBigDecimal(strconv.FormatFloat(f, 'e', -1, bits)) // always digits
 	if scale >= at {

@@ -144,3 +144,18 @@ func TestFreeze_a_local_midnight_decides_the_date(t *testing.T) {
 	require.Equal(t, "DATE'2025-03-09'", expr.MustParse("current_date").Freeze(c).String())
 	require.Equal(t, "DATE'2025-03-10'", expr.MustParse("current_date").Freeze(expr.Context{Now: c.Now}).String())
 }
+
+func TestFunctions_list_is_sorted_and_each_binds_or_says_its_arity(t *testing.T) {
+	t.Parallel()
+	names := expr.Functions()
+	require.IsIncreasing(t, names)
+	require.Contains(t, names, "date_sub")
+	for _, name := range names {
+		_, err := expr.MustParse(name+"(1, 2, 3, 4, 5)").Bind(genSchema, losAngeles(t))
+		if name == "coalesce" || name == "concat" {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorContains(t, err, name+" takes")
+	}
+}
