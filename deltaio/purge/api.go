@@ -125,7 +125,7 @@ type MarkOptions struct {
 type MarkResult struct {
 	Outcome       Outcome     `json:"outcome"`
 	Version       int64       `json:"version"`        // of the mark commit
-	VersionBefore int64       `json:"version_before"` // the newest version without any trace of the run
+	VersionBefore int64       `json:"version_before"` // the version just before the mark commit
 	ColumnAdded   bool        `json:"column_added"`
 	Record        string      `json:"record"` // lists every file
 	RowsMarked    int64       `json:"rows_marked"`

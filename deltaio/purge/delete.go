@@ -20,6 +20,9 @@ func DeleteMarked(ctx context.Context, t *deltaio.Table, opt DeleteOptions) (*De
 	}
 	d := &deleting{t: t, opt: opt, step: stepOf(opt.ID, StepDelete, 1)}
 	if res, err := d.before(ctx); res != nil || err != nil {
+		if err == nil && res.Outcome == AlreadyDone {
+			err = forgetStatistics(ctx, opt.Run)
+		}
 		return res, err
 	}
 	var err error
@@ -56,8 +59,10 @@ func DeleteMarked(ctx context.Context, t *deltaio.Table, opt DeleteOptions) (*De
 	for _, a := range rec.Added {
 		keep[a.Key().Path] = true
 	}
-	_, err = sweep(ctx, t, opt.Run, keep, StepDelete)
-	return rec.result(res, name), err
+	if _, err := sweep(ctx, t, opt.Run, keep, StepDelete); err != nil {
+		return nil, err
+	}
+	return rec.result(res, name), forgetStatistics(ctx, opt.Run)
 }
 
 func (o DeleteOptions) check() error {

@@ -35,6 +35,9 @@ func ProveErased(ctx context.Context, t *deltaio.Table, opt ProveOptions) (*Prov
 	if err != nil {
 		return nil, err
 	}
+	if err := forgetStatistics(ctx, opt.Run); err != nil {
+		return nil, err
+	}
 	snap, err := t.Snapshot(ctx)
 	if err != nil {
 		return nil, err

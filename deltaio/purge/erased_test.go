@@ -68,6 +68,13 @@ func TestProveErased_incomplete_until_the_files_are_past_retention_and_vacuumed(
 			require.Nil(t, due)
 			require.Zero(t, young)
 			onDisk(t, w, gone, false)
+			for _, key := range objects(t, w.folders) {
+				raw, err := storage.ReadAll(w.ctx, w.folders, key, 0)
+				require.NoError(t, err)
+				for _, r := range gone {
+					require.NotContains(t, string(raw), r.name, "the run folder remembers, in %s", key)
+				}
+			}
 		})
 	}
 }
