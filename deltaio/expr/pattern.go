@@ -13,7 +13,12 @@ import (
 // Text that does not match, or names no date (2025-02-30), is NULL.
 
 // datePattern is a compiled pattern.
-type datePattern struct{ items []patternItem }
+type datePattern struct {
+	items []patternItem
+	// width is the length of every text that a pattern of fixed widths matches,
+	// such as yyyy-MM-dd; 0 where widths vary.
+	width int
+}
 
 // patternItem is a field, literal text, or an optional section.
 type patternItem struct {
@@ -40,7 +45,28 @@ func compileDatePattern(pattern string) (*datePattern, error) {
 	if err != nil {
 		return nil, fmt.Errorf("date pattern %q: %w", pattern, err)
 	}
-	return &datePattern{items}, nil
+	return &datePattern{items, fixedWidth(items)}, nil
+}
+
+// fixedWidth is the width of a pattern of yyyy MM dd HH mm ss and ASCII text. A
+// year of more digits needs a sign, which makes the text longer.
+func fixedWidth(items []patternItem) int {
+	total, seen := 0, ""
+	for _, it := range items {
+		if it.field != 0 && strings.IndexByte(seen, it.field) >= 0 {
+			return 0 // a field given twice must agree
+		}
+		seen += string(rune(it.field))
+		switch {
+		case it.section == nil && it.field == 0 && len(it.text) == 1:
+			total++
+		case it.field == 'y' && it.min == 4, strings.IndexByte("MdHms", it.field) >= 0 && it.min == 2:
+			total += it.min
+		default:
+			return 0
+		}
+	}
+	return total
 }
 
 func patternItems(p string, depth int) (items []patternItem, rest string, err error) {

@@ -46,12 +46,61 @@ func (f *fields) get(letter byte, other int64) int64 {
 // parse reads all of s. It gives wall-clock microseconds, and the offset where
 // the pattern has one.
 func (p *datePattern) parse(s string) (timeText, bool) {
+	if p.width > 0 && len(s) == p.width {
+		if t, ok := p.parseFixed(s); ok {
+			return t, true
+		}
+	}
 	var f fields
 	rest, ok := parseItems(p.items, s, &f)
 	if !ok || rest != "" {
 		return timeText{}, false
 	}
 	return f.resolve()
+}
+
+// parseFixed is the same for patterns of fixed width; where it fails the general
+// way decides.
+func (p *datePattern) parseFixed(s string) (timeText, bool) {
+	y, m, d := int64(1970), int64(1), int64(1)
+	var clock [3]int64
+	at := 0
+	for i := range p.items {
+		it := &p.items[i]
+		if it.field == 0 {
+			if s[at] != it.text[0] {
+				return timeText{}, false
+			}
+			at++
+			continue
+		}
+		v := int64(0)
+		for end := at + it.min; at < end; at++ {
+			if !isDigit(s[at]) {
+				return timeText{}, false
+			}
+			v = v*10 + int64(s[at]-'0')
+		}
+		switch it.field {
+		case 'y':
+			y = v
+		case 'M':
+			m = v
+		case 'd':
+			d = v
+		case 'H':
+			clock[0] = v
+		case 'm':
+			clock[1] = v
+		default:
+			clock[2] = v
+		}
+	}
+	day, ok := validDay(y, int(m), int(d))
+	if !ok || clock[0] > 23 || clock[1] > 59 || clock[2] > 59 {
+		return timeText{}, false
+	}
+	return timeText{wall: int64(day)*microsPerDay + (clock[0]*3600+clock[1]*60+clock[2])*microsPerSecond}, true
 }
 
 func parseItems(items []patternItem, s string, f *fields) (rest string, ok bool) {

@@ -151,6 +151,9 @@ func TestFunctions_list_is_sorted_and_each_binds_or_says_its_arity(t *testing.T)
 	require.IsIncreasing(t, names)
 	require.Contains(t, names, "date_sub")
 	for _, name := range names {
+		if name == "trim" { // the parser reads its arguments
+			continue
+		}
 		_, err := expr.MustParse(name+"(1, 2, 3, 4, 5)").Bind(genSchema, losAngeles(t))
 		if name == "coalesce" || name == "concat" {
 			require.NoError(t, err)
