@@ -105,7 +105,7 @@ func (a *Activities) RemoveArchived(ctx context.Context, in UndoInput) (*RemoveA
 	if err != nil {
 		return nil, fail(ctx, err)
 	}
-	r, err := purge.RemoveArchived(ctx, dst, env, purge.RemoveArchivedOptions{Run: run, Attempt: maxArchiveAttempts})
+	r, err := purge.RemoveArchived(ctx, dst, env, purge.RemoveArchivedOptions{Run: run, Attempt: MaxArchiveAttempts})
 	if err != nil {
 		return nil, fail(ctx, err)
 	}
@@ -118,11 +118,7 @@ func (a *Activities) RemoveArchived(ctx context.Context, in UndoInput) (*RemoveA
 
 // loadArchive opens a run with the store of its archive.
 func (a *Activities) loadArchive(ctx context.Context, in Run, env deltaio.Env) (*loaded, purge.Run, storage.Store, error) {
-	l, err := a.load(ctx, in, env)
-	if err != nil {
-		return nil, purge.Run{}, nil, err
-	}
-	run, err := a.purgeRun(ctx, l)
+	l, run, err := a.loadRun(ctx, in, env)
 	if err != nil {
 		return nil, purge.Run{}, nil, err
 	}

@@ -24,7 +24,6 @@ type pulse struct {
 	last Progress
 	at   time.Time
 	now  func() time.Time
-	stop context.CancelFunc
 	done chan struct{}
 }
 
@@ -32,7 +31,7 @@ type pulse struct {
 // to it. The caller defers stop.
 func (a *Activities) beat(ctx context.Context, phase string) (deltaio.Env, func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	p := &pulse{now: a.Now, at: a.Now(), last: Progress{Phase: phase}, stop: cancel, done: make(chan struct{})}
+	p := &pulse{now: a.Now, at: a.Now(), last: Progress{Phase: phase}, done: make(chan struct{})}
 	go p.run(ctx)
 	env := a.env()
 	env.Progress = p.progress

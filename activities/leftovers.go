@@ -63,7 +63,7 @@ func (p *planner) undoLeftover(ctx context.Context, old *frozenPlan) error {
 		if err != nil {
 			return err
 		}
-		if _, err := purge.RemoveArchived(ctx, store, p.env, purge.RemoveArchivedOptions{Run: run, Attempt: maxArchiveAttempts}); err != nil {
+		if _, err := purge.RemoveArchived(ctx, store, p.env, purge.RemoveArchivedOptions{Run: run, Attempt: MaxArchiveAttempts}); err != nil {
 			return err
 		}
 	}
@@ -71,8 +71,10 @@ func (p *planner) undoLeftover(ctx context.Context, old *frozenPlan) error {
 	return err
 }
 
-// maxArchiveAttempts is at least how often PurgeTable archives anew.
-const maxArchiveAttempts = 8
+// MaxArchiveAttempts is the last attempt of ArchiveRows that an undo fences. A
+// runbook that tried more often could be overtaken by an attempt that wakes after
+// its undo; workflows checks its own bound against this one at compile time.
+const MaxArchiveAttempts = 8
 
 func (a *Activities) closed(ctx context.Context, c Caller) (bool, error) {
 	if a.Runs == nil || c.WorkflowRunID == "" {

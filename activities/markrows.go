@@ -24,7 +24,8 @@ type MarkRowsResult struct {
 	Replanned     bool   `json:"replanned"`
 }
 
-// UndoInput asks to fence a step and to undo what it did.
+// UndoInput asks to fence a step and to undo what it did. Reason is for readers
+// of the history.
 type UndoInput struct {
 	Run    Run    `json:"run"`
 	Reason string `json:"reason"`

@@ -65,11 +65,7 @@ type VerifyPurgeResult struct {
 func (a *Activities) MergeDelete(ctx context.Context, in MergeDeleteInput) (*MergeDeleteResult, error) {
 	env, stop := a.beat(ctx, "delete")
 	defer stop()
-	l, err := a.load(ctx, in.Run, env)
-	if err != nil {
-		return nil, fail(ctx, err)
-	}
-	run, err := a.purgeRun(ctx, l)
+	l, run, err := a.loadRun(ctx, in.Run, env)
 	if err != nil {
 		return nil, fail(ctx, err)
 	}
@@ -122,11 +118,7 @@ func deleteResult(r *purge.DeleteResult, approved *int64) *MergeDeleteResult {
 func (a *Activities) VerifyPurge(ctx context.Context, in VerifyPurgeInput) (*VerifyPurgeResult, error) {
 	env, stop := a.beat(ctx, "verify")
 	defer stop()
-	l, err := a.load(ctx, in.Run, env)
-	if err != nil {
-		return nil, fail(ctx, err)
-	}
-	run, err := a.purgeRun(ctx, l)
+	l, run, err := a.loadRun(ctx, in.Run, env)
 	if err != nil {
 		return nil, fail(ctx, err)
 	}

@@ -84,6 +84,16 @@ func (a *Activities) load(ctx context.Context, run Run, env deltaio.Env) (*loade
 	return l, l.sameTable(ctx)
 }
 
+// loadRun opens a run for one of deltaio's purge steps.
+func (a *Activities) loadRun(ctx context.Context, in Run, env deltaio.Env) (*loaded, purge.Run, error) {
+	l, err := a.load(ctx, in, env)
+	if err != nil {
+		return nil, purge.Run{}, err
+	}
+	run, err := a.purgeRun(ctx, l)
+	return l, run, err
+}
+
 // sameTable refuses a table that was dropped and made anew since the plan.
 func (l *loaded) sameTable(ctx context.Context) error {
 	snap, err := l.table.Snapshot(ctx)

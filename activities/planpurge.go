@@ -22,8 +22,8 @@ type PlanPurgeInput struct {
 	Caller Caller    `json:"caller"`
 }
 
-// PlanPurgeResult is the plan in figures. The full plan, with a reason for each
-// file, is plan.json in RunFolder; PlanDigest is its SHA-256 in hex.
+// PlanPurgeResult is the plan in figures. What the run obeys lies in RunFolder
+// under a name made of PlanDigest, which is "sha256:" and 64 hexadecimal digits.
 type PlanPurgeResult struct {
 	PlanDigest string `json:"plan_digest"`
 	RunFolder  string `json:"run_folder"`

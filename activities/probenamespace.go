@@ -5,8 +5,16 @@ import (
 	"slices"
 )
 
-// SearchAttributes are those that runs set, all of type Keyword.
-var SearchAttributes = []string{"LakewardenTable", "LakewardenRun", "LakewardenStage", "LakewardenOutcome"}
+// Names of the search attributes that runs set, all of type Keyword.
+const (
+	AttrTable   = "LakewardenTable"
+	AttrRun     = "LakewardenRun"
+	AttrStage   = "LakewardenStage"
+	AttrOutcome = "LakewardenOutcome"
+)
+
+// SearchAttributes lists them.
+var SearchAttributes = []string{AttrTable, AttrRun, AttrStage, AttrOutcome}
 
 // ProbeNamespaceResult says what the namespace offers.
 type ProbeNamespaceResult struct {

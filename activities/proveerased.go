@@ -17,11 +17,7 @@ const residueLines = 10
 func (a *Activities) ProveErased(ctx context.Context, in ProveErasedInput) (*ProveErasedResult, error) {
 	env, stop := a.beat(ctx, "prove")
 	defer stop()
-	l, err := a.load(ctx, in.Run, env)
-	if err != nil {
-		return nil, fail(ctx, err)
-	}
-	run, err := a.purgeRun(ctx, l)
+	l, run, err := a.loadRun(ctx, in.Run, env)
 	if err != nil {
 		return nil, fail(ctx, err)
 	}

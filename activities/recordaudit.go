@@ -24,13 +24,17 @@ const (
 	StatusRestored          = evidence.StatusRestored
 )
 
-// RecordAuditInput appends one row to the audit table, once per run and status
-// (and Sequence, for statuses that may repeat).
+// IdentityClaimed is the approval_identity of an approver who was not proved to be
+// who they say.
+const IdentityClaimed = evidence.IdentityClaimed
+
+// RecordAuditInput appends one row to the audit table, once per run, status and
+// ExecTime: a status that may repeat has another time each time.
 type RecordAuditInput struct {
 	Run                Run        `json:"run"`
 	AuditTable         string     `json:"audit_table"`
 	Status             string     `json:"status"`
-	Sequence           int        `json:"sequence"`
+	Sequence           int        `json:"sequence"` // of a proof of erasure; for readers of the history
 	ExecTime           time.Time  `json:"exec_time"`
 	Criteria           string     `json:"criteria"`
 	Caller             Caller     `json:"caller"`
@@ -53,7 +57,8 @@ type RecordAuditInput struct {
 	VacuumPending      *int64     `json:"vacuum_pending"`
 	ErasureDue         *time.Time `json:"erasure_due"`
 	Error              string     `json:"error,omitempty"`
-	// RestoreID tells restores of one run apart; Note goes to the run folder.
+	// RestoreID and Note (why rows were restored) are for readers of the history:
+	// the audit has no column for them. The table of holds keeps both.
 	RestoreID string `json:"restore_id,omitempty"`
 	Note      string `json:"note,omitempty"`
 }

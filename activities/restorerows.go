@@ -8,6 +8,7 @@ import (
 	"github.com/lakewarden/lakewarden/deltaio/expr"
 	"github.com/lakewarden/lakewarden/deltaio/purge"
 	"github.com/lakewarden/lakewarden/internal/auditlog"
+	"github.com/lakewarden/lakewarden/internal/evidence"
 	"github.com/lakewarden/lakewarden/spec"
 )
 
@@ -118,17 +119,9 @@ func (a *Activities) restore(ctx context.Context, in RestoreRowsInput, found *Fi
 	if err != nil {
 		return nil, err
 	}
-	opt := purge.RestoreOptions{
-		Run: purge.Run{ID: in.RestoreID, Journal: folder}, PurgeRunID: in.Request.RunID,
-		Keys: in.Request.Keys, DryRun: in.Request.DryRun, Context: expr.Context{Now: in.Now, Zone: time.UTC},
-	}
-	if old.Policy.Mark.On() {
-		opt.Column = old.Policy.Mark.Column
-	}
-	if w := in.Request.Where; w != "" {
-		if opt.Where, err = expr.Parse(w); err != nil {
-			return nil, err
-		}
+	opt, err := restoreOptions(in, old, folder)
+	if err != nil {
+		return nil, err
 	}
 	until, err := time.Parse(time.DateOnly, in.Request.HoldUntil)
 	if err != nil {
@@ -145,6 +138,21 @@ func (a *Activities) restore(ctx context.Context, in RestoreRowsInput, found *Fi
 		return nil, err
 	}
 	return restoreResult(r, in, until)
+}
+
+func restoreOptions(in RestoreRowsInput, old *frozenPlan, folder *evidence.Folder) (purge.RestoreOptions, error) {
+	opt := purge.RestoreOptions{
+		Run: purge.Run{ID: in.RestoreID, Journal: folder}, PurgeRunID: in.Request.RunID,
+		Keys: in.Request.Keys, DryRun: in.Request.DryRun, Context: expr.Context{Now: in.Now, Zone: time.UTC},
+	}
+	if old.Policy.Mark.On() {
+		opt.Column = old.Policy.Mark.Column
+	}
+	var err error
+	if w := in.Request.Where; w != "" {
+		opt.Where, err = expr.Parse(w)
+	}
+	return opt, err
 }
 
 func restoreResult(r *purge.RestoreResult, in RestoreRowsInput, until time.Time) (*RestoreRowsResult, error) {

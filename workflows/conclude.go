@@ -161,7 +161,7 @@ func (p *purge) auditRow(ctx workflow.Context, status string) activities.RecordA
 		in.Criteria = plan.Criteria
 	}
 	if a := p.status.Approval; a != nil && a.By != "" {
-		in.ApprovedBy, in.ApprovalIdentity = a.By, "claimed"
+		in.ApprovedBy, in.ApprovalIdentity = a.By, activities.IdentityClaimed
 	}
 	if v := p.status.Vacuum; v != nil {
 		in.VacuumFilesDeleted, in.VacuumPending, in.BytesReclaimed, in.ErasureDue = &v.FilesDeleted, &v.FilesPending, &v.BytesDeleted, v.ErasureDue

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"go.temporal.io/sdk/temporal"
+
+	"github.com/lakewarden/lakewarden/activities"
 )
 
 // TaskQueue is the queue of workflows and activities unless configured.
@@ -35,10 +37,10 @@ const memoParent = "lakewarden_parent"
 // Typed search attributes. A namespace without them is fine: ProbeNamespace
 // tells, and they are left out.
 var (
-	AttrTable   = temporal.NewSearchAttributeKeyKeyword("LakewardenTable")
-	AttrRun     = temporal.NewSearchAttributeKeyKeyword("LakewardenRun")
-	AttrStage   = temporal.NewSearchAttributeKeyKeyword("LakewardenStage")
-	AttrOutcome = temporal.NewSearchAttributeKeyKeyword("LakewardenOutcome")
+	AttrTable   = temporal.NewSearchAttributeKeyKeyword(activities.AttrTable)
+	AttrRun     = temporal.NewSearchAttributeKeyKeyword(activities.AttrRun)
+	AttrStage   = temporal.NewSearchAttributeKeyKeyword(activities.AttrStage)
+	AttrOutcome = temporal.NewSearchAttributeKeyKeyword(activities.AttrOutcome)
 )
 
 const (

@@ -155,12 +155,15 @@ func (l *lakehouse) result() LakehouseResult {
 	return r
 }
 
+// cell keeps a message inside its cell of a table.
+var cell = strings.NewReplacer("\n", " ", "|", `\|`)
+
 // Markdown renders the summary for the Web UI.
 func (r *LakehouseResult) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### %d done, %d failed, %d skipped\n\n| table | outcome | rows deleted | |\n|---|---|---|---|\n", r.Completed, r.Failed, r.Skipped)
 	for _, t := range r.Tables {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", t.Table, t.Outcome, count(t.RowsDeleted), strings.ReplaceAll(t.Error, "\n", " "))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", t.Table, t.Outcome, count(t.RowsDeleted), cell.Replace(t.Error))
 	}
 	return b.String()
 }

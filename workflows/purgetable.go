@@ -197,6 +197,10 @@ func (p *purge) ask(ctx workflow.Context, rows int64, content string) error {
 // changing them.
 const maxArchiveAttempts = 5
 
+// An undo fences no attempt past the activities' own bound: this does not compile
+// when ours exceeds it.
+const _ uint = activities.MaxArchiveAttempts - maxArchiveAttempts
+
 func (p *purge) archiveAndDelete(ctx workflow.Context) error {
 	for attempt := 1; attempt <= maxArchiveAttempts; attempt++ {
 		if p.policy.Archive.On() {
