@@ -55,7 +55,7 @@ func (l *leaf) open(r io.ReaderAt, g *footer.RowGroup, window, rows int) {
 	chunk := &g.Chunks[l.node.Leaf]
 	l.rd = page.NewReader(r, l.node, chunk, window)
 	if l.sizeHint == 0 {
-		l.sizeHint = int(min(chunk.UncompressedSize/g.NumRows*int64(rows), maxHint))
+		l.sizeHint = int(min(chunk.UncompressedSize/g.NumRows*min(int64(rows), g.NumRows), maxHint))
 	}
 	l.rd.SkipValues = l.levelsOnly
 	l.aheadDef, l.aheadRep, l.ahead = l.aheadDef[:0], l.aheadRep[:0], 0
