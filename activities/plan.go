@@ -144,7 +144,7 @@ func (a *Activities) criteria(ctx context.Context, p *frozenPlan, env deltaio.En
 		}
 	}
 	if h := p.Policy.Hold; h != nil && h.Table != "" {
-		if c.HoldKeys, err = a.holdKeys(ctx, p, h, c.Context, env); err != nil {
+		if c.HoldKeys, err = a.holdKeys(ctx, h, c.Context, env); err != nil {
 			return purge.Criteria{}, err
 		}
 	}
@@ -177,7 +177,7 @@ func (a *Activities) matchKeys(ctx context.Context, p *frozenPlan, k *spec.Keys,
 }
 
 // holdKeys reads the holds that have not ended, as of now.
-func (a *Activities) holdKeys(ctx context.Context, p *frozenPlan, h *spec.Hold, ec expr.Context, env deltaio.Env) (*purge.KeySet, error) {
+func (a *Activities) holdKeys(ctx context.Context, h *spec.Hold, ec expr.Context, env deltaio.Env) (*purge.KeySet, error) {
 	t, err := a.open(ctx, h.Table, env)
 	if err != nil {
 		return nil, fmt.Errorf("hold.table: %w", err)

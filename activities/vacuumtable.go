@@ -84,7 +84,7 @@ func (a *Activities) VacuumTable(ctx context.Context, in VacuumTableInput) (*Vac
 		return nil, fail(ctx, err)
 	}
 	out := &VacuumTableResult{
-		FilesDeleted: int64(r.Deleted), BytesDeleted: r.BytesDeleted, FilesPending: int64(r.Pending),
+		FilesDeleted: r.Deleted, BytesDeleted: r.BytesDeleted, FilesPending: r.Pending,
 		Retention: spec.DurationOf(opt.Retention),
 	}
 	if in.Deleted {

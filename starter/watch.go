@@ -145,11 +145,11 @@ func stageLine(s workflows.Status) string {
 
 // heartbeat reads what the running activity last reported.
 func heartbeat(ctx context.Context, cl client.Client, id, runID string) (p activities.Progress) {
-	d, err := cl.DescribeWorkflowExecution(ctx, id, runID)
+	d, err := cl.DescribeWorkflow(ctx, id, runID)
 	if err != nil {
 		return p
 	}
-	for _, act := range d.GetPendingActivities() {
+	for _, act := range d.RawResponse.GetPendingActivities() {
 		if h := act.GetHeartbeatDetails(); h != nil {
 			if converter.GetDefaultDataConverter().FromPayloads(h, &p) == nil && p.FilesTotal > 0 {
 				return p

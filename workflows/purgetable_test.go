@@ -221,7 +221,7 @@ func TestPurgeTable_rows_keep_changing_gives_up_and_undoes(t *testing.T) {
 	}
 	env := newEnv(t, f, "bronze.vendas")
 	env.ExecuteWorkflow(workflows.PurgeTable, policy())
-	appError(t, env.GetWorkflowError())
+	require.Equal(t, workflows.TypeRolledBack, appError(t, env.GetWorkflowError()).Type())
 	require.Equal(t, []string{activities.StatusRolledBack}, f.statuses())
 	require.False(t, f.deleted)
 }

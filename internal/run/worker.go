@@ -82,7 +82,7 @@ type runStates struct{ client client.Client }
 
 // Closed reports whether the run is over; one that the server has forgotten is.
 func (r runStates) Closed(ctx context.Context, workflowID, runID string) (bool, error) {
-	d, err := r.client.DescribeWorkflowExecution(ctx, workflowID, runID)
+	d, err := r.client.DescribeWorkflow(ctx, workflowID, runID)
 	var gone *serviceerror.NotFound
 	if errors.As(err, &gone) {
 		return true, nil
@@ -90,7 +90,7 @@ func (r runStates) Closed(ctx context.Context, workflowID, runID string) (bool, 
 	if err != nil {
 		return false, err
 	}
-	return d.GetWorkflowExecutionInfo().GetCloseTime() != nil, nil
+	return d.RawResponse.GetWorkflowExecutionInfo().GetCloseTime() != nil, nil
 }
 
 // searchAttributes lists the namespace's own search attributes.
