@@ -18,7 +18,7 @@ func Rewrite(ctx context.Context, src storage.Reader, outs []Output, opt Options
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", src.Info().Key, err)
 	}
-	rw := &rewriter{src: s, opt: &opt, pageBytes: opt.PageBytes}
+	rw := &rewriter{src: s, pageBytes: opt.PageBytes}
 	if rw.pageBytes <= 0 {
 		rw.pageBytes = defaultPageBytes
 	}
@@ -49,7 +49,6 @@ func Rewrite(ctx context.Context, src storage.Reader, outs []Output, opt Options
 // chunk.
 type rewriter struct {
 	src       *source
-	opt       *Options
 	pageBytes int
 	plans     []*outPlan
 	pages     pageReader

@@ -79,7 +79,7 @@ func recompressed(t *testing.T, data []byte, s *schema.Struct) []byte {
 	p.file.w.Reset(&buf)
 	p.file.off = 0
 	require.NoError(t, p.file.write([]byte(magic)))
-	rw := &rewriter{src: src, opt: &Options{}, pageBytes: defaultPageBytes}
+	rw := &rewriter{src: src, pageBytes: defaultPageBytes}
 	for g := range src.meta.RowGroups {
 		p.begin(0, int(src.meta.RowGroups[g].NumRows))
 		for i, l := range p.leaves {
