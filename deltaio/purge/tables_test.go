@@ -40,10 +40,7 @@ const wrongChecksum = "trino/databricks131__timestamp_ntz_partition"
 
 func realTables(t *testing.T) (string, []realTable) {
 	t.Helper()
-	dir := os.Getenv("LAKEWARDEN_TABLES")
-	if dir == "" {
-		t.Skip("LAKEWARDEN_TABLES names no folder with tables.json: tables of other engines are not purged")
-	}
+	dir := tablesDir(t)
 	data, err := os.ReadFile(filepath.Join(dir, "tables.json"))
 	require.NoError(t, err)
 	var tables []realTable
