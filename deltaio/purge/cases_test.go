@@ -291,3 +291,20 @@ func TestCriteria_the_clock_is_frozen_while_approval_takes_days(t *testing.T) {
 }
 
 var _ = purge.Done
+
+// A row that counts as undated is not due, whatever the criteria say of it.
+func TestCriteria_undated_rows_are_never_due(t *testing.T) {
+	t.Parallel()
+	for _, undated := range []string{"id BETWEEN 40 AND 45", "true"} {
+		w := newWorld(t, setup{})
+		all := sample(0, 60)
+		w.append(all)
+		r := w.run("run-1")
+		r.Criteria.Undated = expr.MustParse(undated)
+		p := w.purge(r)
+		stay, gone := split(all, func(r row) bool { return due(r) && undated != "true" && (r.id < 40 || r.id > 45) })
+		require.EqualValues(t, len(gone), p.plan.RowsDue)
+		require.Equal(t, texts(stay), texts(w.rows()))
+		require.Equal(t, texts(gone), texts(w.archived("")))
+	}
+}

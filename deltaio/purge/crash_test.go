@@ -273,3 +273,36 @@ func zombieAt(t *testing.T, s setup, i int, mixed bool, k int) bool {
 	require.Equal(t, purge.Fenced, out, "and so is everybody after it")
 	return true
 }
+
+// Without a marker and before the first archive there is no table that the undo
+// could fence but the source: a late attempt must see that.
+func TestZombie_archive_that_does_not_exist_yet_stays_empty(t *testing.T) {
+	t.Parallel()
+	for k := 1; ; k++ {
+		w := newWorld(t, setup{})
+		all := sample(20, 20)
+		w.append(all)
+		r := w.run("run-1")
+		r.Column = ""
+		plan := w.plan(r)
+		undone := false
+		p := &process{}
+		p.hook = func(nth int) {
+			if nth == k {
+				undone = true
+				_, err := w.tryCompensate(r)
+				require.NoError(t, err)
+			}
+		}
+		a, err := w.in(p).tryArchive(r, plan, 1)
+		if !undone {
+			require.NoError(t, err)
+			return
+		}
+		if err == nil && a.Outcome != purge.Fenced {
+			require.Equal(t, purge.Done, a.Outcome, "the undo came after the commit")
+		}
+		require.Empty(t, w.archived(""), "write %d", k)
+		require.Equal(t, texts(all), texts(w.rows()))
+	}
+}
