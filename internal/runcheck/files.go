@@ -12,10 +12,10 @@ import (
 )
 
 // missingFiles counts the files of a version that are no longer in storage.
-func missingFiles(ctx context.Context, t *deltaio.Table, version int64) (missing int, at int64, err error) {
+func missingFiles(ctx context.Context, t *deltaio.Table, version int64) (missing int, err error) {
 	snap, err := t.SnapshotAt(ctx, version)
 	if err != nil {
-		return 0, version, err
+		return 0, err
 	}
 	for _, f := range snap.Files() {
 		_, err := t.Store().Stat(ctx, f.Key().Path)
@@ -24,10 +24,10 @@ func missingFiles(ctx context.Context, t *deltaio.Table, version int64) (missing
 			continue
 		}
 		if err != nil {
-			return 0, version, err
+			return 0, err
 		}
 	}
-	return missing, version, nil
+	return missing, nil
 }
 
 // marker reads the marker column from the run's plan; "" where it flags nothing,

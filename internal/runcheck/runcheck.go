@@ -185,6 +185,9 @@ func (c *checker) flags(ctx context.Context) error {
 	return nil
 }
 
+// readable is the question of before.
+const readable = "the version before is still readable"
+
 // before looks whether the version before the purge can still be read. After an
 // erasure it must not be.
 func (c *checker) before(ctx context.Context, r evidence.AuditRow) error {
@@ -196,22 +199,33 @@ func (c *checker) before(ctx context.Context, r evidence.AuditRow) error {
 	if err != nil {
 		return err
 	}
-	missing, version, err := missingFiles(ctx, t, *r.VersionBefore)
-	if err != nil {
-		missing = -1
-	}
-	switch {
-	case erased != nil:
-		c.add(missing != 0, "the files of the version before are erased", "erased on %s; %d files of version %d are gone", erased.ExecTime.UTC().Format(time.DateOnly), missing, *r.VersionBefore)
-	case err != nil:
-		c.add(false, "the version before is still readable", "%v", err)
-	default:
-		c.add(missing == 0, "the version before is still readable", "version %d, %d files missing", version, missing)
+	missing, err := missingFiles(ctx, t, *r.VersionBefore)
+	if erased != nil {
+		c.erased(*erased, *r.VersionBefore, missing, err)
+	} else if err != nil {
+		c.add(false, readable, "%v", err)
+	} else {
+		c.add(missing == 0, readable, "version %d, %d files missing", *r.VersionBefore, missing)
 	}
 	if due := c.newestDue(); erased == nil && due != nil {
 		c.report.Due = append(c.report.Due, "physical erasure of the purged files, on "+due.UTC().Format(time.RFC3339))
 	}
 	return nil
+}
+
+// erased judges the version before of a run whose erasure is proved: its files are
+// gone, or the log has lost the version. Any other error proves nothing.
+func (c *checker) erased(r evidence.AuditRow, version int64, missing int, err error) {
+	const name = "the files of the version before are erased"
+	day := r.ExecTime.UTC().Format(time.DateOnly)
+	switch {
+	case errors.Is(err, deltaio.ErrNoVersion):
+		c.add(true, name, "erased on %s; version %d is gone from the log too", day, version)
+	case err != nil:
+		c.add(false, name, "%v", err)
+	default:
+		c.add(missing > 0, name, "erased on %s; %d files of version %d are gone", day, missing, version)
+	}
 }
 
 func (c *checker) newestDue() (due *time.Time) {

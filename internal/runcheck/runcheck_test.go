@@ -1,0 +1,84 @@
+package runcheck
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/lakewarden/lakewarden/deltaio"
+	"github.com/lakewarden/lakewarden/deltaio/storage"
+	"github.com/lakewarden/lakewarden/internal/auditlog"
+	"github.com/lakewarden/lakewarden/internal/evidence"
+	"github.com/lakewarden/lakewarden/internal/lake"
+	"github.com/lakewarden/lakewarden/internal/sample"
+)
+
+const (
+	audit = "control.expurgo_audit"
+	table = "bronze.vendas"
+)
+
+var at = time.Date(2026, 1, 1, 3, 0, 0, 0, time.UTC)
+
+func env() deltaio.Env { return deltaio.Env{Now: func() time.Time { return at }, Engine: "test"} }
+
+// site writes the table of two loads (versions 1 and 2) and the rows of run r-1.
+func site(t *testing.T, rows ...evidence.AuditRow) *lake.Lake {
+	t.Helper()
+	l, err := lake.New(lake.Config{Roots: []lake.Root{{URL: t.TempDir()}}}, storage.Open)
+	require.NoError(t, err)
+	s, err := l.Table(t.Context(), table)
+	require.NoError(t, err)
+	require.NoError(t, sample.Vendas{Rows: 40, Years: 1, Until: at}.Write(t.Context(), s, env()))
+	for i, r := range rows {
+		r.RunID, r.TargetTable, r.ExecTime, r.Criteria = "r-1", table, at.Add(time.Duration(i)*time.Hour), "TRUE"
+		store, err := l.Table(t.Context(), audit)
+		require.NoError(t, err)
+		_, err = auditlog.New(store, env()).Append(t.Context(), r)
+		require.NoError(t, err)
+	}
+	return l
+}
+
+func done(version int64) evidence.AuditRow {
+	n := int64(5)
+	return evidence.AuditRow{Status: evidence.StatusCompleted, RowsMarked: &n, RowsDeleted: &n, VersionBefore: &version}
+}
+
+func check(t *testing.T, l *lake.Lake, name string) Check {
+	t.Helper()
+	r, err := Verify(t.Context(), l, env(), audit, "r-1")
+	require.NoError(t, err)
+	for _, c := range r.Checks {
+		if c.Name == name {
+			return c
+		}
+	}
+	t.Fatalf("no check %q in %v", name, r.Checks)
+	return Check{}
+}
+
+func TestVerify_versionBefore_isReadUntilErased(t *testing.T) {
+	t.Parallel()
+	require.True(t, check(t, site(t, done(1)), readable).OK)
+	require.False(t, check(t, site(t, done(99)), readable).OK)
+}
+
+func TestVerify_afterAnErasure_theFilesMustBeGone(t *testing.T) {
+	t.Parallel()
+	const name = "the files of the version before are erased"
+	erased := evidence.AuditRow{Status: evidence.StatusErased}
+
+	require.False(t, check(t, site(t, done(1), erased), name).OK, "they are all there")
+
+	gone := check(t, site(t, done(99), erased), name)
+	require.True(t, gone.OK, "the log has lost the version")
+	require.Contains(t, gone.Detail, "version 99 is gone from the log")
+
+	l := site(t, done(2), erased)
+	s, err := l.Table(t.Context(), table)
+	require.NoError(t, err)
+	require.NoError(t, s.Put(t.Context(), "_delta_log/00000000000000000002.json", []byte("{broken")))
+	require.False(t, check(t, l, name).OK, "a log that cannot be read proves nothing")
+}
