@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -49,8 +49,8 @@ Runs are Temporal workflows; a worker does the work.`,
 	f := root.PersistentFlags()
 	f.BoolVar(&a.json, "json", false, "print JSON")
 	f.StringVar(&a.flags.File, "config", "", "configuration file (default "+config.DefaultFile+" where it exists; $"+config.EnvFile+")")
-	f.StringArrayVar(&a.flags.Roots, "root", nil, "lakehouse root: a URL, or schema,schema=URL; may be repeated ($"+config.EnvRoot+")")
-	f.StringVar(&a.flags.RunFolder, "run-folders", "", "URL under which runs keep plans and manifests ($"+config.EnvRunFolder+")")
+	f.StringArrayVar(&a.flags.Roots, "root", nil, "lakehouse root: a path or URL, or schema,schema=URL; may be repeated ($"+config.EnvRoot+")")
+	f.StringVar(&a.flags.RunFolder, "run-folders", "", "path or URL under which runs keep plans, manifests and certificates ($"+config.EnvRunFolder+")")
 	f.StringVar(&a.flags.Queue, "queue", "", "Temporal task queue (default "+workflows.TaskQueue+"; $"+config.EnvQueue+")")
 	f.StringVar(&a.flags.Address, "address", "", "Temporal server (default $TEMPORAL_ADDRESS, the profile, localhost:7233)")
 	f.StringVar(&a.flags.Namespace, "namespace", "", "Temporal namespace (default $TEMPORAL_NAMESPACE, the profile, default)")
@@ -85,24 +85,7 @@ func (a *app) lake() (*lake.Lake, error) {
 
 func (a *app) env() deltaio.Env { return deltaio.Env{Now: a.now, Engine: "lakewarden/" + run.Version} }
 
-// print writes v as JSON where asked, else what text writes.
-func (a *app) print(v any, text func(w io.Writer)) error {
-	if !a.json {
-		text(a.out)
-		return nil
-	}
-	e := json.NewEncoder(a.out)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
-}
-
-func queueOf(c config.File) string {
-	if c.Queue == "" {
-		return workflows.TaskQueue
-	}
-	return c.Queue
-}
+func queueOf(c config.File) string { return cmp.Or(c.Queue, workflows.TaskQueue) }
 
 // workflowID reads an argument: a table stands for its purge.
 func workflowID(arg string) string {

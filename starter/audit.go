@@ -10,12 +10,13 @@ import (
 
 	"github.com/lakewarden/lakewarden/internal/auditlog"
 	"github.com/lakewarden/lakewarden/internal/evidence"
+	"github.com/lakewarden/lakewarden/spec"
 )
 
 func (a *app) auditCommand() *cobra.Command {
 	var name string
 	c := &cobra.Command{Use: "audit", Short: "Read and verify the audit table"}
-	c.PersistentFlags().StringVar(&name, "audit", "control.expurgo_audit", "audit table")
+	c.PersistentFlags().StringVar(&name, "audit", spec.DefaultAuditTable, "audit table")
 	c.AddCommand(a.auditList(&name), a.auditVerify(&name))
 	return c
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 
@@ -21,50 +22,49 @@ func (a *app) decideCommand(update string) *cobra.Command {
 		Use: update + " TABLE", Short: short, Args: cobra.ExactArgs(1),
 		Example: fmt.Sprintf("  lakewarden %s bronze.vendas --by dpo --digest 1f0e9d8c7b6a5f4e", update),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, _, err := a.dial(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer cl.Close()
-			id := workflowID(args[0])
-			h, err := cl.UpdateWorkflow(cmd.Context(), client.UpdateWorkflowOptions{
-				WorkflowID: id, UpdateName: update, WaitForStage: client.WorkflowUpdateStageCompleted, Args: []any{d},
-			})
-			if err != nil {
-				return fmt.Errorf("%s %s: %w", update, id, err)
-			}
 			var state workflows.Approval
-			if err := h.Get(cmd.Context(), &state); err != nil {
-				return fmt.Errorf("%s %s: %w", update, id, err)
+			if err := a.update(cmd.Context(), args[0], update, d, &state); err != nil {
+				return err
 			}
 			return a.print(state, func(w io.Writer) { fmt.Fprintf(w, "%s by %s: %d rows\n", state.State, state.By, state.Rows) })
 		},
 	}
 	c.Flags().StringVar(&d.By, "by", me(), "who decides")
 	c.Flags().StringVar(&d.Digest, "digest", "", "digest that the status shows: it binds the decision to what you saw")
-	c.Flags().StringVar(&d.Reason, "reason", "", "why, for the audit")
+	c.Flags().StringVar(&d.Reason, "reason", "", "why: the status shows it, and the audit row of a rejection")
 	cobra.CheckErr(c.MarkFlagRequired("digest"))
 	return c
+}
+
+// update sends an update to a table's purge and waits for its answer.
+func (a *app) update(ctx context.Context, table, name string, arg, answer any) error {
+	cl, _, err := a.dial(ctx)
+	if err != nil {
+		return err
+	}
+	defer cl.Close()
+	return updateWorkflow(ctx, cl, workflowID(table), name, arg, answer)
+}
+
+func updateWorkflow(ctx context.Context, cl client.Client, id, name string, arg, answer any) error {
+	h, err := cl.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
+		WorkflowID: id, UpdateName: name, WaitForStage: client.WorkflowUpdateStageCompleted, Args: []any{arg},
+	})
+	if err == nil {
+		err = h.Get(ctx, answer)
+	}
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", name, id, err)
+	}
+	return nil
 }
 
 func (a *app) retryCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "retry TABLE", Short: "Try again what holds a purge after its delete", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, _, err := a.dial(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer cl.Close()
-			h, err := cl.UpdateWorkflow(cmd.Context(), client.UpdateWorkflowOptions{
-				WorkflowID: workflowID(args[0]), UpdateName: workflows.UpdateRetry, WaitForStage: client.WorkflowUpdateStageCompleted,
-				Args: []any{workflows.RetryRequest{By: me()}},
-			})
-			if err != nil {
-				return err
-			}
 			var said string
-			if err := h.Get(cmd.Context(), &said); err != nil {
+			if err := a.update(cmd.Context(), args[0], workflows.UpdateRetry, workflows.RetryRequest{By: me()}, &said); err != nil {
 				return err
 			}
 			return a.print(map[string]string{"answer": said}, func(w io.Writer) { fmt.Fprintln(w, said) })

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 	"go.temporal.io/sdk/client"
 
+	"github.com/lakewarden/lakewarden/deltaio/storage"
 	"github.com/lakewarden/lakewarden/internal/config"
 	"github.com/lakewarden/lakewarden/internal/demo"
-	"github.com/lakewarden/lakewarden/internal/lake"
 	"github.com/lakewarden/lakewarden/internal/runcheck"
 	"github.com/lakewarden/lakewarden/internal/sample"
 	"github.com/lakewarden/lakewarden/spec"
@@ -25,7 +25,7 @@ func (a *app) demoCommand() *cobra.Command {
 	var policy string
 	var stop bool
 	c := &cobra.Command{
-		Use: "demo", Short: "Purge a sample lakehouse from start to end, with an embedded Temporal server", Args: cobra.NoArgs,
+		Use: "demo", Short: "Purge a sample lakehouse from start to end, on a Temporal development server", Args: cobra.NoArgs,
 		Long: "Start a Temporal development server (or use the one at $TEMPORAL_ADDRESS) and a worker, write a sample lakehouse,\npurge it with the approval played through, and check the result. The exit code says whether every check passed.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if stop {
@@ -65,30 +65,16 @@ func (a *app) demo(ctx context.Context, o demo.Options, rows int, policyFile str
 	say("3. worker up, log in %s", env.WorkerLog)
 
 	a.flags = config.Flags{Roots: []string{env.Lake}, Address: env.Address, Namespace: env.Namespace, Queue: env.Queue}
-	data, err := readDocument(policyFile, nil)
-	if err != nil {
-		return err
-	}
-	p, err := spec.Parse(data)
-	if err != nil {
-		return err
-	}
-	p.RequestedBy = me()
-	result, err := a.demoPurge(ctx, env, p, say)
+	result, err := a.demoPurge(ctx, env, policyFile, say)
 	if err != nil {
 		return err
 	}
 	say("\n5. what lies in storage now, read again:")
-	l, err := lake.New(lake.Config{Roots: []lake.Root{{URL: env.Lake}}}, env.Open)
+	report, err := a.demoVerify(ctx, result)
 	if err != nil {
 		return err
 	}
-	report, err := runcheck.Verify(ctx, l, a.env(), result.AuditTable, result.RunID)
-	if err != nil {
-		return err
-	}
-	printChecks(a.out, report)
-	say("\nrun in the Web UI: %s", env.Link(workflows.PurgeID(p.Table), result.workflowRun))
+	say("\nrun in the Web UI: %s", env.Link(workflows.PurgeID(result.Table), result.workflowRun))
 	say("took %s", a.now().Sub(began).Round(100*time.Millisecond))
 	if o.Keep {
 		say("server and worker stay up; stop them with: make demo-stop")
@@ -97,6 +83,20 @@ func (a *app) demo(ctx context.Context, o demo.Options, rows int, policyFile str
 		return quietError{"a check failed"}
 	}
 	return nil
+}
+
+// demoVerify checks the purge as the verb verify does.
+func (a *app) demoVerify(ctx context.Context, result demoResult) (*runcheck.Report, error) {
+	l, err := a.lake()
+	if err != nil {
+		return nil, err
+	}
+	report, err := runcheck.Verify(ctx, l, a.env(), result.AuditTable, result.RunID)
+	if err != nil {
+		return nil, err
+	}
+	printChecks(a.out, report)
+	return report, nil
 }
 
 func orNone(s string) string {
@@ -109,13 +109,13 @@ func orNone(s string) string {
 // demoLake writes bronze.vendas, as three years that end today.
 func (a *app) demoLake(ctx context.Context, env *demo.Env, rows int, say func(string, ...any)) error {
 	began := a.now()
-	s, err := env.Open(ctx, env.Lake)
+	s, err := storage.Open(ctx, env.Lake)
 	if err != nil {
 		return err
 	}
 	table := filepath.Join("bronze", "vendas")
 	v := sample.Vendas{Rows: rows, Until: a.now().UTC(), Seed: 1}
-	detail, err := env.WriteVendas(ctx, s, table, v, a.env())
+	detail, err := demo.WriteVendas(ctx, s, table, v, a.env())
 	if err != nil {
 		return err
 	}
@@ -130,8 +130,17 @@ type demoResult struct {
 	workflowRun string
 }
 
-// demoPurge starts the purge, approves it as its data steward, and waits.
-func (a *app) demoPurge(ctx context.Context, env *demo.Env, p spec.RetentionPolicy, say func(string, ...any)) (demoResult, error) {
+// demoPurge starts the policy's purge, approves it as its data steward, and waits.
+func (a *app) demoPurge(ctx context.Context, env *demo.Env, policyFile string, say func(string, ...any)) (demoResult, error) {
+	data, err := readDocument(policyFile, nil)
+	if err != nil {
+		return demoResult{}, err
+	}
+	p, err := spec.Parse(data)
+	if err != nil {
+		return demoResult{}, fmt.Errorf("%s: %w", policyFile, err)
+	}
+	p.RequestedBy = me()
 	cl, cfg, err := a.dial(ctx)
 	if err != nil {
 		return demoResult{}, err
@@ -143,24 +152,11 @@ func (a *app) demoPurge(ctx context.Context, env *demo.Env, p spec.RetentionPoli
 	}
 	say("4. PurgeTable started as %s\n   %s", s.WorkflowID, env.Link(s.WorkflowID, s.RunID))
 	go a.demoApprove(ctx, cl, s, p)
-	v := &view{w: a.out, tty: isTerminal(a.out)}
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
-	done := make(chan error, 1)
-	r := demoResult{workflowRun: s.RunID}
-	go func() { done <- cl.GetWorkflow(ctx, s.WorkflowID, s.RunID).Get(ctx, &r.PurgeResult) }()
-	for {
-		select {
-		case err := <-done:
-			v.close()
-			if err != nil {
-				return r, err
-			}
-			return r, a.print(r.PurgeResult, func(w io.Writer) { printResult(w, r.PurgeResult) })
-		case <-tick.C:
-			v.show(ctx, cl, s.WorkflowID, s.RunID)
-		}
+	result, err := follow(ctx, cl, s.WorkflowID, s.RunID, a.out)
+	if err != nil {
+		return demoResult{}, err
 	}
+	return demoResult{result, s.RunID}, a.print(result, func(w io.Writer) { printResult(w, result) })
 }
 
 // demoApprove plays the approver: it reads the status, and approves what it saw.
@@ -181,16 +177,15 @@ func (a *app) demoApprove(ctx context.Context, cl client.Client, s started, p sp
 		case <-tick.C:
 		}
 		st, err := queryStatus(ctx, cl, s.WorkflowID, s.RunID)
-		if err != nil || st.Stage != workflows.StageApproval || st.Approval.State != workflows.ApprovalWaiting {
+		if err != nil || st.Stage != workflows.StageApproval || st.Approval == nil || st.Approval.State != workflows.ApprovalWaiting {
 			continue
 		}
-		h, err := cl.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
-			WorkflowID: s.WorkflowID, UpdateName: workflows.UpdateApprove, WaitForStage: client.WorkflowUpdateStageCompleted,
-			Args: []any{workflows.Decision{By: by, Digest: st.Approval.Digest, Reason: "demo"}},
-		})
-		if err == nil && h.Get(ctx, nil) == nil {
-			fmt.Fprintf(a.out, "          approved by %s (the demo's own update)\n", by)
+		d := workflows.Decision{By: by, Digest: st.Approval.Digest, Reason: "demo"}
+		if err := updateWorkflow(ctx, cl, s.WorkflowID, workflows.UpdateApprove, d, nil); err != nil {
+			fmt.Fprintf(a.out, "          not approved: %v; by hand: %s\n", err, st.Approval.Approve)
 			return
 		}
+		fmt.Fprintf(a.out, "          approved by %s (the demo's own update)\n", by)
+		return
 	}
 }

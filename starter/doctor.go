@@ -115,11 +115,7 @@ func (d *doctor) temporal(ctx context.Context, c config.File) {
 		return
 	}
 	defer cl.Close()
-	o, err := c.Options(nil)
-	namespace := o.Namespace
-	if namespace == "" {
-		namespace = client.DefaultNamespace
-	}
+	namespace, err := c.Namespace()
 	if !d.add("namespace", namespace, err, "Mend the profile.") {
 		return
 	}

@@ -15,7 +15,7 @@ func (a *app) restoreCommand() *cobra.Command {
 	req := spec.RestoreRequest{APIVersion: spec.APIVersion, Kind: spec.KindRestoreRequest}
 	var wait bool
 	c := &cobra.Command{
-		Use: "restore RUN_ID --hold-until 2026-12-31 --reason why", Short: "Put archived rows of a run back, and hold them", Args: cobra.ExactArgs(1),
+		Use: "restore RUN_ID --keys id --hold-until 2026-12-31 --reason why", Short: "Put archived rows of a run back, and hold them", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req.RunID = args[0]
 			if req.RequestedBy == "" {
@@ -29,11 +29,11 @@ func (a *app) restoreCommand() *cobra.Command {
 	}
 	f := c.Flags()
 	f.StringVar(&req.Where, "where", "", "SQL predicate over the archived rows (default: all of the run)")
-	f.StringSliceVar(&req.Keys, "keys", nil, "key columns: a key that exists in the table refuses the restore (default: whole rows)")
+	f.StringSliceVar(&req.Keys, "keys", nil, "key columns, by which the rows are held and a key that exists in the table refuses the restore; only --dry-run goes without")
 	f.StringVar(&req.HoldUntil, "hold-until", "", "day until which the rows are not purged again, as yyyy-MM-dd")
-	f.StringVar(&req.Reason, "reason", "", "why, for the audit")
+	f.StringVar(&req.Reason, "reason", "", "why, for the table of holds")
 	f.StringVar(&req.RequestedBy, "requested-by", "", "who asks (default: you)")
-	f.StringVar(&req.Audit.Table, "audit", "", "audit table of the run (default control.expurgo_audit)")
+	f.StringVar(&req.Audit.Table, "audit", "", "audit table of the run (default "+spec.DefaultAuditTable+")")
 	f.BoolVar(&req.DryRun, "dry-run", false, "count and report, and change nothing")
 	f.BoolVar(&wait, "wait", true, "wait for the result")
 	cobra.CheckErr(c.MarkFlagRequired("hold-until"))

@@ -6,7 +6,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/olekukonko/tablewriter"
 	"github.com/spf13/cobra"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
@@ -109,23 +108,31 @@ func (a *app) scheduleList() *cobra.Command {
 				return err
 			}
 			defer cl.Close()
-			it, err := cl.ScheduleClient().List(cmd.Context(), client.ScheduleListOptions{})
+			lines, err := purgeSchedules(cmd.Context(), cl)
 			if err != nil {
-				return err
-			}
-			lines := []scheduleLine{}
-			for it.HasNext() {
-				s, err := it.Next()
-				if err != nil {
-					return err
-				}
-				if s.WorkflowType.Name == workflows.TypePurgeTable || s.WorkflowType.Name == workflows.TypePurgeLakehouse {
-					lines = append(lines, lineOf(s))
-				}
+				return fmt.Errorf("list schedules: %w", err)
 			}
 			return a.print(lines, func(w io.Writer) { printSchedules(w, lines) })
 		},
 	}
+}
+
+func purgeSchedules(ctx context.Context, cl client.Client) ([]scheduleLine, error) {
+	it, err := cl.ScheduleClient().List(ctx, client.ScheduleListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	lines := []scheduleLine{}
+	for it.HasNext() {
+		s, err := it.Next()
+		if err != nil {
+			return nil, err
+		}
+		if s.WorkflowType.Name == workflows.TypePurgeTable || s.WorkflowType.Name == workflows.TypePurgeLakehouse {
+			lines = append(lines, lineOf(s))
+		}
+	}
+	return lines, nil
 }
 
 func lineOf(s *client.ScheduleListEntry) scheduleLine {
@@ -149,26 +156,6 @@ func printSchedules(w io.Writer, lines []scheduleLine) {
 		rows[i] = []string{l.ID, state, moment(l.Next), moment(l.Last), l.Note}
 	}
 	printTable(w, []string{"schedule", "state", "next", "last", "note"}, rows)
-}
-
-func moment(t *time.Time) string {
-	if t == nil {
-		return ""
-	}
-	return t.UTC().Format(time.RFC3339)
-}
-
-// printTable prints rows under headings.
-func printTable(w io.Writer, head []string, rows [][]string) {
-	t := tablewriter.NewWriter(w)
-	t.Header(head)
-	if err := t.Bulk(rows); err != nil {
-		fmt.Fprintln(w, err)
-		return
-	}
-	if err := t.Render(); err != nil {
-		fmt.Fprintln(w, err)
-	}
 }
 
 func (a *app) scheduleChange(name, short string, change func(context.Context, client.ScheduleHandle) error) *cobra.Command {

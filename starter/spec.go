@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -118,10 +117,7 @@ func (a *app) specConvert() *cobra.Command {
 
 func encodeDocument(doc spec.Document, to string) ([]byte, error) {
 	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	if err := e.Encode(doc); err != nil {
+	if err := writeJSON(&b, doc); err != nil {
 		return nil, err
 	}
 	switch to {

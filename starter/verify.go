@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lakewarden/lakewarden/internal/runcheck"
+	"github.com/lakewarden/lakewarden/spec"
 )
 
 func (a *app) verifyCommand() *cobra.Command {
@@ -31,7 +32,7 @@ func (a *app) verifyCommand() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVar(&audit, "audit", "control.expurgo_audit", "audit table of the run")
+	c.Flags().StringVar(&audit, "audit", spec.DefaultAuditTable, "audit table of the run")
 	return c
 }
 

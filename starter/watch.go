@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -13,7 +12,6 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
-	"golang.org/x/term"
 
 	"github.com/lakewarden/lakewarden/activities"
 	"github.com/lakewarden/lakewarden/workflows"
@@ -36,19 +34,26 @@ func (a *app) watchCommand() *cobra.Command {
 	}
 }
 
-// watch shows a run's stages and progress until it ends, then its result.
+// watch follows a run until it ends, then prints its result.
 func (a *app) watch(ctx context.Context, cl client.Client, id, runID string) error {
+	r, err := follow(ctx, cl, id, runID, a.err)
+	return a.finish(r, err)
+}
+
+// follow shows a run's stages and progress on w until it ends; it gives the
+// result and the error with which the run ended.
+func follow(ctx context.Context, cl client.Client, id, runID string, w io.Writer) (workflows.PurgeResult, error) {
 	done := make(chan error, 1)
 	var result workflows.PurgeResult
 	go func() { done <- cl.GetWorkflow(ctx, id, runID).Get(ctx, &result) }()
-	v := &view{w: a.err, tty: isTerminal(a.err)}
+	v := &view{w: w, tty: isTerminal(w)}
+	defer v.close()
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case err := <-done:
-			v.close()
-			return a.finish(result, err)
+			return result, err
 		case <-tick.C:
 			v.show(ctx, cl, id, runID)
 		}
@@ -100,13 +105,6 @@ func printResult(w io.Writer, r workflows.PurgeResult) {
 	if r.ErasureDue != nil {
 		fmt.Fprintf(w, "  erasure due   %s, proved by workflow %s\n", r.ErasureDue.UTC().Format(time.RFC3339), r.ErasureID)
 	}
-}
-
-func number(n *int64) string {
-	if n == nil {
-		return "unknown"
-	}
-	return fmt.Sprint(*n)
 }
 
 // view draws stages as lines and the running activity as a bar.
@@ -177,9 +175,4 @@ func (v *view) close() {
 		_ = v.bar.Clear()
 		v.bar = nil
 	}
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }

@@ -32,8 +32,8 @@ func work(ctx context.Context, args []string) error {
 	var roots multi
 	fs := flag.NewFlagSet("worker", flag.ContinueOnError)
 	fs.StringVar(&f.File, "config", "", "configuration file (default: "+config.DefaultFile+" where it exists; $"+config.EnvFile+")")
-	fs.Var(&roots, "root", "lakehouse root: a URL, or schema,schema=URL; may be repeated ($"+config.EnvRoot+")")
-	fs.StringVar(&f.RunFolder, "run-folders", "", "URL under which runs keep plans and manifests ($"+config.EnvRunFolder+")")
+	fs.Var(&roots, "root", "lakehouse root: a path or URL, or schema,schema=URL; may be repeated ($"+config.EnvRoot+")")
+	fs.StringVar(&f.RunFolder, "run-folders", "", "path or URL under which runs keep plans, manifests and certificates ($"+config.EnvRunFolder+")")
 	fs.StringVar(&f.Queue, "queue", "", "Temporal task queue (default lakewarden; $"+config.EnvQueue+")")
 	fs.IntVar(&f.Parallel, "parallel", 0, "files in flight per activity (default: CPUs, at most 8; $"+config.EnvParallel+")")
 	fs.StringVar(&f.Address, "address", "", "Temporal server (default: $TEMPORAL_ADDRESS, the profile, localhost:7233)")

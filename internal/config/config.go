@@ -5,12 +5,14 @@
 package config
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -22,7 +24,8 @@ import (
 	"github.com/lakewarden/lakewarden/internal/lake"
 )
 
-// Environment variables. Those of the Temporal CLI (TEMPORAL_ADDRESS,
+// Environment variables. EnvRoot holds several roots separated by white space, so
+// that a path with a space needs the file or a flag. Those of the Temporal CLI (TEMPORAL_ADDRESS,
 // TEMPORAL_NAMESPACE, TEMPORAL_PROFILE, TEMPORAL_API_KEY, TEMPORAL_TLS_*) are read
 // as well.
 const (
@@ -70,7 +73,7 @@ type Flags struct {
 // Load merges flags, environment (lookup is os.LookupEnv) and file.
 func Load(f Flags, lookup func(string) (string, bool)) (File, error) {
 	env := func(name string) string { v, _ := lookup(name); return v }
-	c, err := readFile(first(f.File, env(EnvFile)))
+	c, err := readFile(cmp.Or(f.File, env(EnvFile)))
 	if err != nil {
 		return File{}, err
 	}
@@ -83,15 +86,15 @@ func Load(f Flags, lookup func(string) (string, bool)) (File, error) {
 			return File{}, err
 		}
 	}
-	c.RunFolders = first(f.RunFolder, env(EnvRunFolder), c.RunFolders)
-	c.Queue = first(f.Queue, env(EnvQueue), c.Queue)
-	c.Temporal.Address = first(f.Address, c.Temporal.Address)
-	c.Temporal.Namespace = first(f.Namespace, c.Temporal.Namespace)
-	c.Temporal.Profile = first(f.Profile, c.Temporal.Profile)
+	c.RunFolders = cmp.Or(f.RunFolder, env(EnvRunFolder), c.RunFolders)
+	c.Queue = cmp.Or(f.Queue, env(EnvQueue), c.Queue)
+	c.Temporal.Address = cmp.Or(f.Address, c.Temporal.Address)
+	c.Temporal.Namespace = cmp.Or(f.Namespace, c.Temporal.Namespace)
+	c.Temporal.Profile = cmp.Or(f.Profile, c.Temporal.Profile)
 	if f.Parallel > 0 {
 		c.Parallel = f.Parallel
 	} else if v := env(EnvParallel); v != "" {
-		if _, err := fmt.Sscanf(v, "%d", &c.Parallel); err != nil || c.Parallel < 1 {
+		if c.Parallel, err = strconv.Atoi(v); err != nil || c.Parallel < 1 {
 			return File{}, fmt.Errorf("%s=%q: want a number from 1", EnvParallel, v)
 		}
 	}
@@ -101,7 +104,7 @@ func Load(f Flags, lookup func(string) (string, bool)) (File, error) {
 // readFile reads the named file, or DefaultFile where none is named and it exists.
 func readFile(name string) (File, error) {
 	var c File
-	path := first(name, DefaultFile)
+	path := cmp.Or(name, DefaultFile)
 	data, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) && name == "" {
 		return c, nil
@@ -169,12 +172,18 @@ func (c File) Options(logger *slog.Logger) (client.Options, error) {
 	if err != nil {
 		return o, fmt.Errorf("temporal profile: %w", err)
 	}
-	o.HostPort = first(c.Temporal.Address, o.HostPort)
-	o.Namespace = first(c.Temporal.Namespace, o.Namespace)
+	o.HostPort = cmp.Or(c.Temporal.Address, o.HostPort)
+	o.Namespace = cmp.Or(c.Temporal.Namespace, o.Namespace)
 	if logger != nil {
 		o.Logger = tlog.NewStructuredLogger(logger)
 	}
 	return o, nil
+}
+
+// Namespace is the namespace that Dial connects to.
+func (c File) Namespace() (string, error) {
+	o, err := c.Options(nil)
+	return cmp.Or(o.Namespace, client.DefaultNamespace), err
 }
 
 // Dial connects to the server, and says where it tried.
@@ -186,16 +195,7 @@ func (c File) Dial(ctx context.Context, logger *slog.Logger) (client.Client, err
 	cl, err := client.DialContext(ctx, o)
 	if err != nil {
 		return nil, fmt.Errorf("no Temporal server answers at %s: %w; start one (temporal server start-dev), or set TEMPORAL_ADDRESS or --address",
-			first(o.HostPort, client.DefaultHostPort), err)
+			cmp.Or(o.HostPort, client.DefaultHostPort), err)
 	}
 	return cl, nil
-}
-
-func first(xs ...string) string {
-	for _, x := range xs {
-		if x != "" {
-			return x
-		}
-	}
-	return ""
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"os/exec"
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/client"
+	tlog "go.temporal.io/sdk/log"
 
 	"github.com/lakewarden/lakewarden/activities"
 	"github.com/lakewarden/lakewarden/deltaio"
@@ -123,7 +125,7 @@ func (e *Env) startServer(ctx context.Context) error {
 		return err
 	}
 	return waitFor(ctx, "the Temporal server", filepath.Join(e.dir, "temporal.log"), func(ctx context.Context) error {
-		cl, err := client.DialContext(ctx, client.Options{HostPort: e.Address, Logger: silent{}})
+		cl, err := client.DialContext(ctx, client.Options{HostPort: e.Address, Logger: tlog.NewStructuredLogger(slog.New(slog.DiscardHandler))})
 		if err == nil {
 			cl.Close()
 		}
@@ -265,18 +267,14 @@ func StopProcesses(dir string) error {
 	return nil
 }
 
-// isOurs guards against a process number that was given to another program.
+// isOurs guards against a process number that was given to another program. It
+// knows Linux's /proc only: elsewhere nothing is taken for ours.
 func isOurs(pid int, name string) bool {
 	cmd, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
 	if err != nil {
 		return false
 	}
 	return strings.Contains(filepath.Base(strings.SplitN(string(cmd), "\x00", 2)[0]), name)
-}
-
-// Open opens a store of the demo.
-func (e *Env) Open(ctx context.Context, url string) (storage.Store, error) {
-	return storage.Open(ctx, url)
 }
 
 // Link is the run's page in the Web UI.
@@ -296,7 +294,7 @@ type Written struct {
 }
 
 // WriteVendas writes the sample table into a folder of the lakehouse.
-func (e *Env) WriteVendas(ctx context.Context, s storage.Store, folder string, v sample.Vendas, env deltaio.Env) (Written, error) {
+func WriteVendas(ctx context.Context, s storage.Store, folder string, v sample.Vendas, env deltaio.Env) (Written, error) {
 	sub := storage.Sub(s, folder)
 	if err := v.Write(ctx, sub, env); err != nil {
 		return Written{}, err
@@ -314,11 +312,3 @@ func (e *Env) WriteVendas(ctx context.Context, s storage.Store, folder string, v
 	}
 	return Written{Rows: *d.Rows, Files: d.Files, Bytes: d.Bytes}, nil
 }
-
-// silent drops the SDK's log lines while the server comes up.
-type silent struct{}
-
-func (silent) Debug(string, ...any) {}
-func (silent) Info(string, ...any)  {}
-func (silent) Warn(string, ...any)  {}
-func (silent) Error(string, ...any) {}

@@ -71,7 +71,7 @@ func New(c Config, open func(ctx context.Context, url string) (storage.Store, er
 		if r.Layout != "" && !strings.Contains(r.Layout, "{table}") {
 			return nil, fmt.Errorf("root %s: layout %q must contain {table}, for example %s", r.URL, r.Layout, defaultLayout)
 		}
-		for _, s := range cmpSchemas(r) {
+		for _, s := range claimed(r) {
 			if other, ok := seen[s]; ok {
 				return nil, fmt.Errorf("roots %s and %s both claim %s", other, r.URL, schemaLabel(s))
 			}
@@ -81,8 +81,8 @@ func New(c Config, open func(ctx context.Context, url string) (storage.Store, er
 	return &Lake{config: c, open: open, stores: map[string]storage.Store{}}, nil
 }
 
-// cmpSchemas gives the schemas a root claims, "" for the catch-all.
-func cmpSchemas(r Root) []string {
+// claimed lists the schemas of a root, "" for the catch-all.
+func claimed(r Root) []string {
 	if len(r.Schemas) == 0 {
 		return []string{""}
 	}
@@ -121,7 +121,8 @@ func (l *Lake) Table(ctx context.Context, name string) (storage.Store, error) {
 	return storage.Sub(store, strings.NewReplacer("{schema}", schema, "{table}", table).Replace(layout)), nil
 }
 
-// plainName keeps names from becoming paths.
+// plainName keeps names from becoming paths, and from lying among the folders
+// that engines do not take for tables, as run folders do.
 func plainName(s string) bool {
 	return s != "" && s != "." && s != ".." && !strings.ContainsAny(s, "/\\\x00") && !strings.HasPrefix(s, "_") && path.Clean(s) == s
 }

@@ -1,8 +1,10 @@
 // Package run puts a worker together: client, lakehouse, activities, workflows.
-// The worker's main and the demo share it.
+// The worker's main and the end-to-end tests share it; it also owns the version
+// that every program names.
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +24,7 @@ import (
 	"github.com/lakewarden/lakewarden/workflows"
 )
 
-// Version of lakewarden, as commits name it in engineInfo.
+// Version of lakewarden, as commits name it in engineInfo and --version prints it.
 const Version = "0.1.0"
 
 // drain is how long running activities may take to stop on shutdown. They
@@ -57,10 +59,7 @@ func Worker(ctx context.Context, o Options) error {
 		return err
 	}
 	defer cl.Close()
-	queue := c.Queue
-	if queue == "" {
-		queue = workflows.TaskQueue
-	}
+	queue := cmp.Or(c.Queue, workflows.TaskQueue)
 	w := worker.New(cl, queue, worker.Options{WorkerStopTimeout: drain})
 	workflows.Register(w)
 	w.RegisterActivity(&activities.Activities{
@@ -96,13 +95,9 @@ func (r runStates) Closed(ctx context.Context, workflowID, runID string) (bool, 
 // searchAttributes lists the namespace's own search attributes.
 func searchAttributes(cl client.Client, c config.File) func(context.Context) ([]string, error) {
 	return func(ctx context.Context) ([]string, error) {
-		o, err := c.Options(nil)
+		namespace, err := c.Namespace()
 		if err != nil {
 			return nil, err
-		}
-		namespace := o.Namespace
-		if namespace == "" {
-			namespace = client.DefaultNamespace
 		}
 		r, err := cl.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
 		if err != nil {
