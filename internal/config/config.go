@@ -86,7 +86,7 @@ func Load(f Flags, lookup func(string) (string, bool)) (File, error) {
 			return File{}, err
 		}
 	}
-	c.RunFolders = cmp.Or(f.RunFolder, env(EnvRunFolder), c.RunFolders)
+	c.RunFolders = cmp.Or(relativeTo("", cmp.Or(f.RunFolder, env(EnvRunFolder))), c.RunFolders)
 	c.Queue = cmp.Or(f.Queue, env(EnvQueue), c.Queue)
 	c.Temporal.Address = cmp.Or(f.Address, c.Temporal.Address)
 	c.Temporal.Namespace = cmp.Or(f.Namespace, c.Temporal.Namespace)
@@ -124,7 +124,8 @@ func readFile(name string) (File, error) {
 	return c, nil
 }
 
-// relativeTo resolves a relative path against the file that names it.
+// relativeTo resolves a relative path against the file that names it, or against
+// the current folder where none does.
 func relativeTo(file, url string) string {
 	if url == "" || strings.Contains(url, "://") || filepath.IsAbs(url) {
 		return url
@@ -146,14 +147,7 @@ func parseRoots(roots []string) ([]lake.Root, error) {
 		if url == "" {
 			return nil, fmt.Errorf("root %q: want a URL, or schema,schema=URL, such as file:///data/lake", r)
 		}
-		if !strings.Contains(url, "://") {
-			abs, err := filepath.Abs(url)
-			if err != nil {
-				return nil, fmt.Errorf("root %q: %w", r, err)
-			}
-			url = abs
-		}
-		root := lake.Root{URL: url}
+		root := lake.Root{URL: relativeTo("", url)}
 		if schemas != "" {
 			root.Schemas = strings.Split(schemas, ",")
 		}

@@ -69,6 +69,16 @@ func TestLoad_relativePaths_areOfTheFileThatNamesThem(t *testing.T) {
 	require.Equal(t, filepath.Join(filepath.Dir(path), "control"), c.RunFolders)
 }
 
+func TestLoad_relativePathsOfFlags_areOfTheCurrentFolder(t *testing.T) {
+	t.Parallel()
+	here, err := os.Getwd()
+	require.NoError(t, err)
+	c, err := Load(Flags{Roots: []string{"bronze=lake"}, RunFolder: "runs"}, env())
+	require.NoError(t, err)
+	require.Equal(t, filepath.Join(here, "lake"), c.Roots[0].URL)
+	require.Equal(t, filepath.Join(here, "runs"), c.RunFolders)
+}
+
 func TestLoad_refusesWhatItCannotRead(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
