@@ -213,6 +213,12 @@ func (x *site) status(id string) (s workflows.Status, err error) {
 	return s, v.Get(&s)
 }
 
+// How long conditions are waited for, and how often they are looked at.
+const (
+	wait = 2 * time.Minute
+	poll = 100 * time.Millisecond
+)
+
 // until waits for a stage.
 func (x *site) until(id, stage string) workflows.Status {
 	x.t.Helper()
@@ -221,7 +227,7 @@ func (x *site) until(id, stage string) workflows.Status {
 		var err error
 		s, err = x.status(id)
 		return err == nil && s.Stage == stage
-	}, 2*time.Minute, 100*time.Millisecond, "stage %s", stage)
+	}, wait, poll, "stage %s", stage)
 	return s
 }
 
