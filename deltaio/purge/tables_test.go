@@ -106,14 +106,17 @@ func compareCells(a, b cell) int {
 	return 0
 }
 
+// anyDecimal stands for decimals of every precision.
+const anyDecimal = schema.Primitive("decimal")
+
 func medianOf(t *testing.T, s *deltaio.Snapshot) (median, bool) {
 	t.Helper()
-	order := []schema.Primitive{schema.Date, schema.Timestamp, schema.TimestampNTZ, schema.Long, schema.Integer, schema.Short, schema.Byte, schema.Double, schema.String}
+	order := []schema.Primitive{schema.Date, schema.Timestamp, schema.TimestampNTZ, schema.Long, schema.Integer, schema.Short, schema.Byte, schema.Double, schema.String, anyDecimal}
 	best, found := median{}, false
 	most := 0
 	for _, p := range order {
 		for _, f := range s.Schema().Fields {
-			if f.Type != p {
+			if _, decimal := f.Type.(schema.Decimal); f.Type != p && !(decimal && p == anyDecimal) {
 				continue
 			}
 			cells := cellsOf(t, s, f)
@@ -187,6 +190,10 @@ func cellOf(a arrow.Array, i int) (cell, bool) {
 		c, ok := number(x.Value(i))
 		c.sql = "CAST('" + c.sql + "' AS DOUBLE)"
 		return c, ok
+	case *array.Decimal128:
+		d := x.DataType().(*arrow.Decimal128Type)
+		v := x.Value(i)
+		return cell{n: v.ToFloat64(d.Scale), sql: fmt.Sprintf("CAST('%s' AS DECIMAL(%d,%d))", v.ToString(d.Scale), d.Precision, d.Scale)}, d.Precision <= 15
 	case *array.Date32:
 		v := x.Value(i).ToTime().UTC()
 		return cell{n: float64(x.Value(i)), sql: "DATE'" + v.Format(time.DateOnly) + "'"}, v.Year() >= 1 && v.Year() <= 9999
