@@ -34,7 +34,6 @@ type RecordAuditInput struct {
 	Run                Run        `json:"run"`
 	AuditTable         string     `json:"audit_table"`
 	Status             string     `json:"status"`
-	Sequence           int        `json:"sequence"` // of a proof of erasure; for readers of the history
 	ExecTime           time.Time  `json:"exec_time"`
 	Criteria           string     `json:"criteria"`
 	Caller             Caller     `json:"caller"`

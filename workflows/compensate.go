@@ -100,7 +100,7 @@ func outcomeOf(cause error, undone bool) (status, message string) {
 		return o.status, o.message
 	case temporal.IsCanceledError(cause):
 		return activities.StatusCancelled, "cancelled"
-	case isType(cause, TypeRefused) && !undone:
+	case (isType(cause, TypeRefused) || isType(cause, activities.ErrorUnsupported)) && !undone:
 		return activities.StatusRefused, rootMessage(cause)
 	case undone:
 		return activities.StatusRolledBack, rootMessage(cause)

@@ -45,6 +45,9 @@ const (
 	// erasureAttempts bounds how often residue is looked at again: a month of days.
 	erasureAttempts = 30
 	erasureRecheck  = 24 * time.Hour
+	// erasureMargin is how long after the retention the proof starts: the clocks of
+	// server, worker and store differ, and the slowest one decides what may go.
+	erasureMargin = time.Hour
 )
 
 // ProveErasure waits until the files of a run are past retention, vacuums, and
@@ -70,7 +73,11 @@ type erasure struct {
 }
 
 func (e *erasure) run(ctx workflow.Context) (ErasureResult, error) {
-	for due := e.in.Due; ; {
+	due := e.in.Due
+	if e.in.Attempt == 0 {
+		due = due.Add(erasureMargin)
+	}
+	for {
 		// 1. Wait, durably, for the retention.
 		e.enter(ctx, StageWaiting)
 		if err := sleepUntil(ctx, due); err != nil {
@@ -78,16 +85,21 @@ func (e *erasure) run(ctx workflow.Context) (ErasureResult, error) {
 		}
 
 		// 2. Vacuum, then account for everything.
-		if err := e.prove(ctx); err != nil {
-			return ErasureResult{}, err
+		err := e.prove(ctx)
+		if ctx.Err() != nil {
+			return ErasureResult{}, ctx.Err()
 		}
 		e.in.Attempt++
-		if e.status.Erasure.Erased {
+		e.status.Error = ""
+		if err == nil && e.status.Erasure.Erased {
 			return e.conclude(ctx, activities.StatusErased)
 		}
 
-		// 3. Say so, and look again.
-		if e.in.Attempt >= erasureAttempts {
+		// 3. Say so, and look again, unless a person must look first.
+		if err != nil {
+			e.status.Error = rootMessage(err)
+		}
+		if e.in.Attempt >= erasureAttempts || isType(err, activities.ErrorHalt) || isType(err, activities.ErrorRefused) || isType(err, activities.ErrorUnsupported) {
 			return e.conclude(ctx, activities.StatusErasureIncomplete)
 		}
 		if e.in.Attempt == 1 {
@@ -96,8 +108,8 @@ func (e *erasure) run(ctx workflow.Context) (ErasureResult, error) {
 			}
 		}
 		due = workflow.Now(ctx).Add(erasureRecheck)
-		if next := e.status.Erasure.NextDue; next != nil && next.After(due) {
-			due = *next
+		if r := e.status.Erasure; r != nil && r.NextDue != nil && r.NextDue.Add(erasureMargin).After(due) {
+			due = r.NextDue.Add(erasureMargin)
 		}
 		e.status.ErasureDue = &due
 		if workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
@@ -108,6 +120,7 @@ func (e *erasure) run(ctx workflow.Context) (ErasureResult, error) {
 }
 
 func (e *erasure) prove(ctx workflow.Context) error {
+	e.status.Vacuum, e.status.Erasure = nil, nil
 	e.enter(ctx, StageVacuuming)
 	var v activities.VacuumTableResult
 	if err := workflow.ExecuteActivity(data(ctx, "Remove files past retention from storage"), steps.VacuumTable,
@@ -153,20 +166,28 @@ func (e *erasure) conclude(ctx workflow.Context, outcome string) (ErasureResult,
 	e.enter(ctx, StageDone)
 	out := ErasureResult{RunID: e.in.Run.RunID, Table: e.in.Run.Table, Outcome: outcome, Proof: e.status.Erasure, Audit: e.status.Audit}
 	if outcome != activities.StatusErased {
-		return out, temporal.NewApplicationErrorWithOptions("files of the purge are still there; see the residue", "ErasureIncomplete",
+		message := "files of the purge are still there; see the residue"
+		if e.status.Error != "" {
+			message = "the erasure could not be proved: " + e.status.Error
+		}
+		return out, temporal.NewApplicationErrorWithOptions(message, "ErasureIncomplete",
 			temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{out}})
 	}
 	return out, nil
 }
 
 func (e *erasure) record(ctx workflow.Context, status string) error {
-	v := e.status.Vacuum
 	info := workflow.GetInfo(ctx)
 	in := activities.RecordAuditInput{
-		Run: e.in.Run, AuditTable: e.in.AuditTable, Status: status, Sequence: e.in.Attempt, ExecTime: workflow.Now(ctx), Criteria: e.in.Criteria,
+		Run: e.in.Run, AuditTable: e.in.AuditTable, Status: status, ExecTime: workflow.Now(ctx), Criteria: e.in.Criteria,
 		Caller: activities.Caller{WorkflowID: info.WorkflowExecution.ID, WorkflowRunID: info.WorkflowExecution.RunID, RequestedBy: e.in.RequestedBy},
-		Policy: e.in.Policy, LegalBasis: e.in.LegalBasis,
-		VacuumFilesDeleted: &v.FilesDeleted, VacuumPending: &v.FilesPending, BytesReclaimed: &v.BytesDeleted, ErasureDue: e.status.Erasure.NextDue,
+		Policy: e.in.Policy, LegalBasis: e.in.LegalBasis, Error: e.status.Error,
+	}
+	if v := e.status.Vacuum; v != nil {
+		in.VacuumFilesDeleted, in.VacuumPending, in.BytesReclaimed = &v.FilesDeleted, &v.FilesPending, &v.BytesDeleted
+	}
+	if p := e.status.Erasure; p != nil {
+		in.ErasureDue = p.NextDue
 	}
 	var r activities.RecordAuditResult
 	if err := workflow.ExecuteActivity(undo(ctx, "Write the audit row: "+status), steps.RecordAudit, in).Get(ctx, &r); err != nil {

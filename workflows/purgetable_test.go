@@ -181,6 +181,16 @@ func TestPurgeTable_refused_plan_touches_nothing_and_is_recorded(t *testing.T) {
 	require.Nil(t, f.audit[0].RowsDeleted, "unknown is null, not 0")
 }
 
+func TestPurgeTable_a_feature_that_is_not_handled_ends_as_refused_when_nothing_was_touched(t *testing.T) {
+	t.Parallel()
+	f := newFake(5)
+	f.fail["PlanPurge"] = temporal.NewApplicationErrorWithOptions("icebergCompatV2", activities.ErrorUnsupported, temporal.ApplicationErrorOptions{NonRetryable: true})
+	env := newEnv(t, f, "bronze.vendas")
+	env.ExecuteWorkflow(workflows.PurgeTable, policy())
+	require.Equal(t, activities.ErrorUnsupported, appError(t, env.GetWorkflowError()).Type())
+	require.Equal(t, []string{activities.StatusRefused}, f.statuses())
+}
+
 func TestPurgeTable_empty_input_fails_with_an_example(t *testing.T) {
 	t.Parallel()
 	f := newFake(5)
