@@ -194,20 +194,24 @@ func (c *checker) before(ctx context.Context, r evidence.AuditRow) error {
 	if r.VersionBefore == nil || (r.RowsDeleted != nil && *r.RowsDeleted == 0) {
 		return nil
 	}
-	erased := c.of(evidence.StatusErased)
+	erased, due := c.of(evidence.StatusErased), c.newestDue()
 	t, err := c.open(ctx, c.report.Table)
 	if err != nil {
 		return err
 	}
 	missing, err := missingFiles(ctx, t, *r.VersionBefore)
-	if erased != nil {
+	past := due != nil && c.env.Now().After(*due)
+	switch {
+	case erased != nil:
 		c.erased(*erased, *r.VersionBefore, missing, err)
-	} else if err != nil {
+	case past && (missing > 0 || errors.Is(err, deltaio.ErrNoVersion)):
+		c.add(true, readable+" until its retention ends", "that was on %s", due.UTC().Format(time.DateOnly))
+	case err != nil:
 		c.add(false, readable, "%v", err)
-	} else {
+	default:
 		c.add(missing == 0, readable, "version %d, %d files missing", *r.VersionBefore, missing)
 	}
-	if due := c.newestDue(); erased == nil && due != nil {
+	if erased == nil && due != nil {
 		c.report.Due = append(c.report.Due, "physical erasure of the purged files, on "+due.UTC().Format(time.RFC3339))
 	}
 	return nil
