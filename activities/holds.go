@@ -23,7 +23,7 @@ import (
 // Restored rows are held by a row in this table: the run they came from, the
 // keys they have in its archive, and the last day of the hold. Every purge reads
 // it, whatever its policy says.
-const holdsTable = spec.DefaultHoldTable
+const holdsTable = spec.HoldTable
 
 // holdSchema is the table of holds. Names are what people see in their engines.
 func holdSchema() *schema.Struct {

@@ -95,9 +95,6 @@ func (a *Activities) RestoreRows(ctx context.Context, in RestoreRowsInput) (*Res
 	if len(in.Request.Keys) == 0 && !in.Request.DryRun {
 		return nil, refused("keys are needed: the columns that identify a row, by which the next purge is held off the restored rows")
 	}
-	if in.Request.HoldTable != "" && in.Request.HoldTable != holdsTable {
-		return nil, refused("hold_table %s: purges read restored rows' holds from %s only", in.Request.HoldTable, holdsTable)
-	}
 	r, err := a.restore(ctx, in, found, env)
 	return r, fail(ctx, err)
 }

@@ -17,11 +17,14 @@ const (
 	DefaultMultipleOfMedian  = 10.0
 	DefaultVacuumRetention   = Duration("168h")
 	DefaultAuditTable        = "control.expurgo_audit"
-	DefaultHoldTable         = "control.lakewarden_holds"
 	DefaultMaxParallel       = 4
 	DefaultContinueOnFailure = true
 	DefaultProveErasure      = true
 )
+
+// HoldTable is where restores register what they hold; every purge reads it. It
+// has no key: a hold in another table would hold nothing.
+const HoldTable = "control.lakewarden_holds"
 
 // VacuumFloor is the youngest age at which an unneeded file may be removed
 // without naming the risk. It covers readers and writers that started before
@@ -137,10 +140,9 @@ func (l PurgeLakehouse) Defaults() PurgeLakehouse {
 	return l
 }
 
-// Defaults gives a copy of r with the default tables of holds and audits.
+// Defaults gives a copy of r with the default audit table.
 func (r RestoreRequest) Defaults() RestoreRequest {
 	r.Keys = slices.Clone(r.Keys)
-	r.HoldTable = or(r.HoldTable, DefaultHoldTable)
 	r.Audit.Table = or(r.Audit.Table, DefaultAuditTable)
 	return r
 }

@@ -51,6 +51,7 @@ func ExampleRestoreRequest() string {
 kind: RestoreRequest
 run_id: 2f1c9d5e-6f0e-4a3b-9a57-1c1d7a2b3c4d
 where: "id = 42"
+keys: [id]
 hold_until: 2026-12-31
 reason: "Purged by a wrong date"
 requested_by: ana@example.org

@@ -26,7 +26,7 @@ criteria:
   where: |
     status = 'CLOSED'
     AND amount < 5
-  keys: {from: control/esquecer.csv, columns: [customer_id], target_columns: [id]}
+  keys: {from: control.esquecer, columns: [customer_id], target_columns: [id]}
 hold:
   where: "status = 'LITIGATION'"
   table: control.legal_holds

@@ -49,7 +49,7 @@ var policyKeys = map[string]key{
 	"criteria.older_than.undated":  {example: "report", enum: []string{string(UndatedReport)}},
 	"criteria.where":               {example: `"status = 'CLOSED'"`, pattern: patternText},
 	"criteria.keys":                {example: "{from: control.purge_keys, columns: [id]}"},
-	"criteria.keys.from":           {example: "control.purge_keys", pattern: patternText},
+	"criteria.keys.from":           {example: "control.purge_keys", pattern: patternTable},
 	"criteria.keys.columns":        {example: "[id]", pattern: patternText},
 	"criteria.keys.target_columns": {example: "[customer_id]", pattern: patternText},
 
@@ -123,7 +123,6 @@ var restoreKeys = map[string]key{
 	"where":        {example: `"id = 42"`, pattern: patternText},
 	"keys":         {example: "[id]", pattern: patternText},
 	"hold_until":   {example: "2026-12-31", pattern: patternDay},
-	"hold_table":   {example: DefaultHoldTable, pattern: patternTable},
 	"reason":       {example: `"Purged by a wrong date, ticket 4711"`, pattern: patternText},
 	"audit":        {example: "{table: control.expurgo_audit}"},
 	"audit.table":  {example: "control.expurgo_audit", pattern: patternTable},

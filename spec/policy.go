@@ -110,7 +110,7 @@ const UndatedReport Undated = "report"
 
 // Keys are rows chosen by their key.
 type Keys struct {
-	// Table of keys as schema.table, or a file (.csv, .jsonl, .parquet) by its path under the worker's control root.
+	// Delta table that lists the keys, as schema.table. Keys in a file are loaded into a table first.
 	From string `json:"from"`
 	// Columns of the key, by their names in the table of keys.
 	Columns []string `json:"columns"`

@@ -32,12 +32,10 @@ type RestoreRequest struct {
 	RunID string `json:"run_id"`
 	// SQL predicate over the archived rows; without it the whole run comes back.
 	Where string `json:"where,omitempty"`
-	// Columns that identify a row: a key that exists in the table is refused. Without them rows are compared as a whole.
+	// Columns that identify a row. The next purge is held off the restored rows by them, and a key that exists in the table is refused. Only dry_run goes without.
 	Keys []string `json:"keys,omitempty"`
 	// Last day, as yyyy-MM-dd, until which the rows are held, so that the next purge does not take them again.
 	HoldUntil string `json:"hold_until"`
-	// Table the hold is written to, as schema.table.
-	HoldTable string `json:"hold_table,omitempty"`
 	// Why the rows come back, in words.
 	Reason string `json:"reason"`
 	// Where the run was recorded.

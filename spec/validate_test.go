@@ -65,10 +65,10 @@ func TestValidate_each_contradiction_names_its_key(t *testing.T) {
 		"blank where":           {func(p *policy) { p.Criteria.Where = " " }, "criteria.where", "missing"},
 		"keys of nothing":       {func(p *policy) { p.Criteria.Keys = &Keys{Columns: []string{"id"}} }, "criteria.keys.from", "missing"},
 		"keys without a column": {func(p *policy) { p.Criteria.Keys = &Keys{From: "control.k"} }, "criteria.keys.columns", "missing"},
-		"keys of a folder":      {func(p *policy) { p.Criteria.Keys = &Keys{From: "a/b", Columns: []string{"id"}} }, "criteria.keys.from", "neither a table name"},
-		"file that climbs":      {func(p *policy) { p.Criteria.Keys = &Keys{From: "../k.csv", Columns: []string{"id"}} }, "criteria.keys.from", "below the worker's control root"},
-		"file elsewhere":        {func(p *policy) { p.Criteria.Keys = &Keys{From: "s3://b/k.csv", Columns: []string{"id"}} }, "criteria.keys.from", "below the worker's control root"},
-		"absolute file":         {func(p *policy) { p.Criteria.Keys = &Keys{From: "/etc/k.csv", Columns: []string{"id"}} }, "criteria.keys.from", "below the worker's control root"},
+		"keys of a folder":      {func(p *policy) { p.Criteria.Keys = &Keys{From: "a/b", Columns: []string{"id"}} }, "criteria.keys.from", "load the file into a table"},
+		"keys of a file":        {func(p *policy) { p.Criteria.Keys = &Keys{From: "k.CSV", Columns: []string{"id"}} }, "criteria.keys.from", "load the file into a table"},
+		"keys elsewhere":        {func(p *policy) { p.Criteria.Keys = &Keys{From: "s3://b/k.parquet", Columns: []string{"id"}} }, "criteria.keys.from", "load the file into a table"},
+		"keys without a schema": {func(p *policy) { p.Criteria.Keys = &Keys{From: "k", Columns: []string{"id"}} }, "criteria.keys.from", "schema.table"},
 		"key column twice":      {func(p *policy) { p.Criteria.Keys = &Keys{From: "c.k", Columns: []string{"id", "ID"}} }, "criteria.keys.columns[1]", "listed twice"},
 		"names of another number": {func(p *policy) {
 			p.Criteria.Keys = &Keys{From: "c.k", Columns: []string{"a", "b"}, TargetColumns: []string{"x"}}
@@ -160,9 +160,6 @@ func TestValidate_what_is_unusual_but_right_passes(t *testing.T) {
 		"only keys": func(p *RetentionPolicy) {
 			p.Criteria = Criteria{Keys: &Keys{From: "control.keys", Columns: []string{"id"}}}
 		},
-		"keys from a file": func(p *RetentionPolicy) {
-			p.Criteria = Criteria{Keys: &Keys{From: "a b/keys.parquet", Columns: []string{"id"}}}
-		},
 		"zone left to a worker": func(p *RetentionPolicy) { p.Criteria.OlderThan.Timezone = "" },
 		"anyone may approve":    func(p *RetentionPolicy) { p.Approval.On = ApprovalMarked },
 		"longest deadline":      func(p *RetentionPolicy) { p.Approval = Approval{On: ApprovalPlan, Deadline: "84h"} },
@@ -247,7 +244,7 @@ func TestValidate_a_restore_request_says_who_why_and_until_when(t *testing.T) {
 	for path, change := range map[string]func(*RestoreRequest){
 		"run_id":      func(r *RestoreRequest) { r.RunID = "../x" },
 		"hold_until":  func(r *RestoreRequest) { r.HoldUntil = "soon" },
-		"hold_table":  func(r *RestoreRequest) { r.HoldTable = DefaultAuditTable },
+		"keys":        func(r *RestoreRequest) { r.Keys = nil },
 		"reason":      func(r *RestoreRequest) { r.Reason = "" },
 		"keys[1]":     func(r *RestoreRequest) { r.Keys = []string{"id", "id"} },
 		"audit.table": func(r *RestoreRequest) { r.Audit.Table = "x" },
@@ -257,4 +254,8 @@ func TestValidate_a_restore_request_says_who_why_and_until_when(t *testing.T) {
 		require.Len(t, problems, 1, path)
 		require.Equal(t, path, problems[0].Path)
 	}
+	holds := request(func(r *RestoreRequest) { r.Audit.Table = HoldTable }).Validate(time.LoadLocation)
+	require.Len(t, holds, 1)
+	require.Contains(t, holds[0].Message, "is the table of holds")
+	require.Empty(t, request(func(r *RestoreRequest) { r.Keys, r.DryRun = nil, true }).Validate(time.LoadLocation), "nothing comes back, so nothing is held")
 }

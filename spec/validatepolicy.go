@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -117,26 +118,18 @@ func (c *checker) keysFrom(k Keys) {
 	c.renamed(at+".target_columns", k.TargetColumns, k.Columns)
 }
 
-// keySource checks a table name, or the path of a file below the control root.
+// keySource checks the name of a table of keys. Keys are read at the version of
+// the table that the plan was made with; a file has no versions.
 func (c *checker) keySource(path, from string) {
-	file := strings.HasSuffix(from, ".csv") || strings.HasSuffix(from, ".jsonl") || strings.HasSuffix(from, ".parquet")
-	if !file {
-		if !patternOf(patternTable).MatchString(from) {
-			c.add(path, "%q is neither a table name (schema.table) nor a file ending in .csv, .jsonl or .parquet", shorten(from))
-		}
+	if keyFile.MatchString(from) {
+		c.add(path, "%q is a file; keys are read from a Delta table only: load the file into a table and name that as schema.table", shorten(from))
 		return
 	}
-	if strings.Contains(from, "://") || strings.Contains(from, `\`) {
-		c.add(path, "%q is not a path below the worker's control root", shorten(from))
-		return
-	}
-	for _, part := range strings.Split(from, "/") {
-		if part == "" || part == "." || part == ".." {
-			c.add(path, "%q is not a path below the worker's control root", shorten(from))
-			return
-		}
-	}
+	c.table(path, from)
 }
+
+// keyFile tells paths and addresses of files from names of tables.
+var keyFile = regexp.MustCompile(`(?i)[/\\]|\.(csv|jsonl?|txt|parquet)$`)
 
 func (c *checker) hold(h *Hold) {
 	if h == nil {

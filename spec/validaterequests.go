@@ -54,15 +54,17 @@ func (r RestoreRequest) Validate(zones ZoneLoader) Problems {
 	if c.required("run_id", r.RunID) {
 		c.form("run_id", r.RunID, "a run id")
 	}
+	if len(r.Keys) == 0 && !r.DryRun {
+		c.add("keys", "missing; name the columns that identify a row: by them the next purge is held off the restored rows")
+	}
 	c.columns("keys", r.Keys)
 	if c.required("hold_until", r.HoldUntil) {
 		c.day("hold_until", r.HoldUntil)
 	}
-	c.table("hold_table", r.HoldTable)
 	c.required("reason", r.Reason)
 	c.table("audit.table", r.Audit.Table)
-	if strings.EqualFold(r.Audit.Table, r.HoldTable) {
-		c.add("hold_table", "%s is already the audit.table of this request; use another table", r.HoldTable)
+	if strings.EqualFold(r.Audit.Table, HoldTable) {
+		c.add("audit.table", "%s is the table of holds; name the table that the run was recorded in", r.Audit.Table)
 	}
 	return c.problems
 }
