@@ -2,9 +2,9 @@ package activities
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/lakewarden/lakewarden/deltaio/purge"
+	"github.com/lakewarden/lakewarden/internal/evidence"
 )
 
 // purgeChecks are the tutorial's checks, one line each.
@@ -12,37 +12,30 @@ func purgeChecks(in VerifyPurgeInput, r *purge.VerifyPurgeResult) []Check {
 	checks := []Check{
 		{
 			Name: "no row of this run carries the flag", OK: r.RowsFlagged != nil && *r.RowsFlagged == 0,
-			Detail: number(r.RowsFlagged) + " flagged rows left",
+			Detail: evidence.Count(r.RowsFlagged) + " flagged rows left",
 		},
 		{
 			Name:   "the commit removed what was counted",
 			OK:     r.RowsDeleted != nil && in.Delete.RowsDeleted != nil && *r.RowsDeleted == *in.Delete.RowsDeleted,
-			Detail: number(r.RowsDeleted) + " rows by the commit's own actions, " + number(in.Delete.RowsDeleted) + " reported",
+			Detail: evidence.Count(r.RowsDeleted) + " rows by the commit's own actions, " + evidence.Count(in.Delete.RowsDeleted) + " reported",
 		},
 		{
 			Name:   "the version before is still readable",
 			OK:     r.BeforeReadable,
-			Detail: "version " + number(r.VersionBefore),
+			Detail: "version " + evidence.Count(r.VersionBefore),
 		},
 		{
 			Name:   "everything else agrees",
 			OK:     r.Agrees,
-			Detail: fmt.Sprintf("rows %s before the delete, %s after; %v", number(r.RowsBefore), number(r.RowsAfter), r.Reasons),
+			Detail: fmt.Sprintf("rows %s before the delete, %s after; %v", evidence.Count(r.RowsBefore), evidence.Count(r.RowsAfter), r.Reasons),
 		},
 	}
 	if in.Archive != nil {
 		checks = append(checks, Check{
 			Name:   "the archive holds exactly the deleted rows",
 			OK:     in.Delete.RowsDeleted != nil && in.Archive.Rows == *in.Delete.RowsDeleted,
-			Detail: fmt.Sprintf("%d rows archived, %s deleted", in.Archive.Rows, number(in.Delete.RowsDeleted)),
+			Detail: fmt.Sprintf("%d rows archived, %s deleted", in.Archive.Rows, evidence.Count(in.Delete.RowsDeleted)),
 		})
 	}
 	return checks
-}
-
-func number(n *int64) string {
-	if n == nil {
-		return "unknown"
-	}
-	return strconv.FormatInt(*n, 10)
 }

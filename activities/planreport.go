@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/lakewarden/lakewarden/internal/evidence"
 	"github.com/lakewarden/lakewarden/spec"
 )
 
@@ -30,9 +31,9 @@ func (r *PlanPurgeResult) markdown(policy spec.RetentionPolicy) string {
 		row("hold", "`%s`", r.Hold)
 	}
 	row("legal basis", "%s (owner %s)", policy.LegalBasis, policy.Owner)
-	row("rows due", "%s of %s%s", number(r.RowsDue), number(r.RowsTotal), percent(r.Share))
-	row("rows held", "%s", number(r.RowsHeld))
-	row("rows without a readable date (kept)", "%s", number(r.RowsUndated))
+	row("rows due", "%s of %s%s", evidence.Count(r.RowsDue), evidence.Count(r.RowsTotal), percent(r.Share))
+	row("rows held", "%s", evidence.Count(r.RowsHeld))
+	row("rows without a readable date (kept)", "%s", evidence.Count(r.RowsUndated))
 	row("files", "%d of %d hold due rows: %d whole, %d to split; %d bytes to rewrite, in %d partitions",
 		r.FilesWhole+r.FilesSplit, r.FilesTotal, r.FilesWhole, r.FilesSplit, r.BytesToRewrite, r.Partitions)
 	row("archive", "%s", archiveLine(r, policy))

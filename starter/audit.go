@@ -61,7 +61,7 @@ func printAudit(w io.Writer, rows []evidence.AuditRow) {
 	lines := make([][]string, len(rows))
 	for i, r := range rows {
 		lines[i] = []string{
-			r.ExecTime.UTC().Format(time.DateTime), r.TargetTable, r.Status, number(r.RowsMarked), number(r.RowsArchived), number(r.RowsDeleted), r.ApprovedBy, r.RunID,
+			r.ExecTime.UTC().Format(time.DateTime), r.TargetTable, r.Status, evidence.Count(r.RowsMarked), evidence.Count(r.RowsArchived), evidence.Count(r.RowsDeleted), r.ApprovedBy, r.RunID,
 		}
 	}
 	printTable(w, []string{"time (UTC)", "table", "status", "marked", "archived", "deleted", "approved by", "run"}, lines)

@@ -49,14 +49,6 @@ func printTable(w io.Writer, head []string, rows [][]string) {
 	}
 }
 
-// number prints a count, and one that is not known as such.
-func number(n *int64) string {
-	if n == nil {
-		return "unknown"
-	}
-	return fmt.Sprint(*n)
-}
-
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lakewarden/lakewarden/internal/evidence"
 	"github.com/lakewarden/lakewarden/spec"
 	"github.com/lakewarden/lakewarden/workflows"
 )
@@ -61,7 +62,7 @@ func (a *app) startRestore(ctx context.Context, req spec.RestoreRequest, wait bo
 	return a.print(r, func(w io.Writer) {
 		fmt.Fprintf(w, "%s: %s\n", r.Table, r.Outcome)
 		if r.Rows != nil {
-			fmt.Fprintf(w, "  rows   %s, held until %s\n", number(r.Rows.RowsRestored), moment(r.Rows.HoldUntil))
+			fmt.Fprintf(w, "  rows   %s, held until %s\n", evidence.Count(r.Rows.RowsRestored), moment(r.Rows.HoldUntil))
 		}
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/lakewarden/lakewarden/activities"
+	"github.com/lakewarden/lakewarden/internal/evidence"
 	"github.com/lakewarden/lakewarden/workflows"
 )
 
@@ -94,8 +95,8 @@ func printResult(w io.Writer, r workflows.PurgeResult) {
 	if r.Cutoff != "" {
 		fmt.Fprintf(w, "  cutoff        %s\n", r.Cutoff)
 	}
-	fmt.Fprintf(w, "  rows          marked %s, archived %s, deleted %s, held %s, released %s, undated %s\n", number(r.RowsMarked),
-		number(r.RowsArchived), number(r.RowsDeleted), number(r.RowsHeld), number(r.RowsReleased), number(r.RowsUndated))
+	fmt.Fprintf(w, "  rows          marked %s, archived %s, deleted %s, held %s, released %s, undated %s\n", evidence.Count(r.RowsMarked),
+		evidence.Count(r.RowsArchived), evidence.Count(r.RowsDeleted), evidence.Count(r.RowsHeld), evidence.Count(r.RowsReleased), evidence.Count(r.RowsUndated))
 	if r.ArchiveTable != "" {
 		fmt.Fprintf(w, "  archive       %s\n", r.ArchiveTable)
 	}

@@ -107,7 +107,7 @@ func (s *Status) stepLines(line func(name, value string)) {
 	}
 }
 
-// count renders a count that may be unknown.
+// count renders a count that may be unknown, as evidence.Count does for code that is not replayed.
 func count(n *int64) string {
 	if n == nil {
 		return "unknown"

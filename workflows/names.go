@@ -1,8 +1,6 @@
 package workflows
 
 import (
-	"strings"
-
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/lakewarden/lakewarden/activities"
@@ -53,17 +51,8 @@ const (
 // table.
 func PurgeID(table string) string { return purgePrefix + table }
 
-// PurgeTableOf is the inverse of PurgeID.
-func PurgeTableOf(id string) (table string, ok bool) { return strings.CutPrefix(id, purgePrefix) }
-
 // ErasureID is the workflow ID of a run's ProveErasure.
 func ErasureID(runID string) string { return erasurePrefix + runID }
 
-// ErasureRunOf is the inverse of ErasureID.
-func ErasureRunOf(id string) (runID string, ok bool) { return strings.CutPrefix(id, erasurePrefix) }
-
 // RestoreID is the workflow ID of a restore of a run.
 func RestoreID(runID string) string { return restorePrefix + runID }
-
-// RestoreRunOf is the inverse of RestoreID.
-func RestoreRunOf(id string) (runID string, ok bool) { return strings.CutPrefix(id, restorePrefix) }

@@ -17,10 +17,6 @@ func (e *Expr) ClockDependent() bool {
 	return found
 }
 
-// Nondeterministic says whether two evaluations of one row in one Context can
-// differ. Functions of that kind (rand, uuid) are refused, so it never does.
-func (e *Expr) Nondeterministic() bool { return false }
-
 // Freeze replaces clock calls, and TIMESTAMP literals without a zone, by
 // literals that name their instant, so that the text means the same at any
 // later time. Casts between dates, strings and timestamps still read the

@@ -67,9 +67,3 @@ func cutoffDate(o spec.OlderThan, today Date) (Date, error) {
 func (c Cutoff) String() string {
 	return fmt.Sprintf("before %s in %s (%s)", c.Date, c.Zone, c.Instant.UTC().Format(time.RFC3339))
 }
-
-// FormatTime renders an instant as ISO 8601 in the zone, with offset and the
-// zone's name: "2025-03-09T20:00:00-07:00[America/Los_Angeles]".
-func FormatTime(t time.Time, zone *time.Location) string {
-	return t.In(zone).Format("2006-01-02T15:04:05-07:00") + "[" + zone.String() + "]"
-}

@@ -122,8 +122,6 @@ func TestCutoff_is_shown_with_its_zone(t *testing.T) {
 	c, err := calendar.Of(days(1), now, la)
 	require.NoError(t, err)
 	require.Equal(t, "before 2025-03-08 in America/Los_Angeles (2025-03-08T08:00:00Z)", c.String())
-	require.Equal(t, "2025-03-09T20:00:00-07:00[America/Los_Angeles]", calendar.FormatTime(now, la))
-	require.Equal(t, "2025-03-10T03:00:00+00:00[UTC]", calendar.FormatTime(now, time.UTC))
 }
 
 var zones = []string{"UTC", "America/Los_Angeles", "America/Sao_Paulo", "America/Havana", "America/St_Johns", "Europe/Lisbon", "Pacific/Apia", "Asia/Kathmandu", "Australia/Lord_Howe"}

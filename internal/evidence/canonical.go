@@ -20,15 +20,6 @@ func Digest(data []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// DigestJSON is the digest of v's canonical JSON.
-func DigestJSON(v any) (string, error) {
-	data, err := CanonicalJSON(v)
-	if err != nil {
-		return "", err
-	}
-	return Digest(data), nil
-}
-
 // CanonicalJSON encodes v in the one form that its digest is taken of: members
 // sorted by the bytes of their names, no white space, strings in plain UTF-8
 // with the shortest escapes, whole numbers in plain digits of any length (unlike

@@ -127,18 +127,18 @@ func (c Certificate) Shortfalls() []string {
 	}
 	f := c.Files
 	miss(f.Known == nil, "it is not known which files held the rows")
-	miss(f.Known != nil && !is(f.Gone, *f.Known), "%s of %s files are shown to be gone", count(f.Gone), count(f.Known))
+	miss(f.Known != nil && !is(f.Gone, *f.Known), "%s of %s files are shown to be gone", Count(f.Gone), Count(f.Known))
 	miss(!f.CanarySeen || f.Canary == "", "the listing was not shown to be complete: the object known to exist was not in it")
 	miss(f.Listed == nil, "the root was not listed")
-	miss(!is(f.KnownSeen, 0), "%s of the files were seen in the listing", count(f.KnownSeen))
+	miss(!is(f.KnownSeen, 0), "%s of the files were seen in the listing", Count(f.KnownSeen))
 	miss(f.Live == nil, "the live files were not scanned for the rows")
-	miss(!is(f.RowsFound, 0), "%s rows were found in live files", count(f.RowsFound))
-	miss(!is(f.Unknown, 0), "%s objects under the root are unknown to the log", count(f.Unknown))
-	miss(!is(c.Copies.SoftDeleted, 0), "%s soft-deleted copies", count(c.Copies.SoftDeleted))
-	miss(!is(c.Copies.Noncurrent, 0), "%s noncurrent versions", count(c.Copies.Noncurrent))
+	miss(!is(f.RowsFound, 0), "%s rows were found in live files", Count(f.RowsFound))
+	miss(!is(f.Unknown, 0), "%s objects under the root are unknown to the log", Count(f.Unknown))
+	miss(!is(c.Copies.SoftDeleted, 0), "%s soft-deleted copies", Count(c.Copies.SoftDeleted))
+	miss(!is(c.Copies.Noncurrent, 0), "%s noncurrent versions", Count(c.Copies.Noncurrent))
 	l := c.Log
 	miss(l.Entries == nil, "it is not known whether log entries hold values of the rows")
-	miss(l.Entries != nil && *l.Entries > 0 && l.ExpiresAt == nil, "%s log entries hold values of the rows, and nothing says when they go", count(l.Entries))
+	miss(l.Entries != nil && *l.Entries > 0 && l.ExpiresAt == nil, "%s log entries hold values of the rows, and nothing says when they go", Count(l.Entries))
 	miss(c.VerifiedAt.Before(c.DueAt), "the proof was taken before the files were past their retention")
 	for _, r := range c.Residue {
 		miss(true, "%s: %s", r.Path, r.What)
@@ -147,14 +147,6 @@ func (c Certificate) Shortfalls() []string {
 }
 
 func is(n *int64, want int64) bool { return n != nil && *n == want }
-
-// count prints a count, and one that is not known as such.
-func count(n *int64) string {
-	if n == nil {
-		return "unknown"
-	}
-	return fmt.Sprint(*n)
-}
 
 // Issue completes a certificate: its status is erased where the proof has no
 // shortfall, else erasure_incomplete. It refuses one that does not say what it

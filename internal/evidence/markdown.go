@@ -19,8 +19,8 @@ func (c Certificate) Markdown() (string, error) {
 	m.facts("Subject", [][2]string{
 		{"Run", c.RunID}, {"Table", c.Table}, {"Table id", c.TableID}, {"Address", c.TableURL},
 		{"Policy", c.Policy}, {"Owner", c.Owner}, {"Legal basis", c.LegalBasis},
-		{"Criteria", c.Criteria}, {"Cutoff", c.Cutoff}, {"Rows", count(c.RowsErased)},
-		{"Version before", count(c.VersionBefore)}, {"Version after", count(c.VersionAfter)},
+		{"Criteria", c.Criteria}, {"Cutoff", c.Cutoff}, {"Rows", Count(c.RowsErased)},
+		{"Version before", Count(c.VersionBefore)}, {"Version after", Count(c.VersionAfter)},
 		{"Deleted", stamp(c.DeletedAt)}, {"Files past retention", stamp(c.DueAt)},
 		{"Proof taken", stamp(c.VerifiedAt)}, {"Issued", stamp(c.IssuedAt)},
 	})
@@ -53,21 +53,21 @@ func (c Certificate) proof() [][2]string {
 	if f.CanarySeen {
 		canary = "seen in the listing"
 	}
-	log := count(c.Log.Entries)
+	log := Count(c.Log.Entries)
 	if c.Log.ExpiresAt != nil {
 		log += ", the last goes on " + stamp(*c.Log.ExpiresAt)
 	}
 	return [][2]string{
-		{"Files that held the rows", count(f.Known)},
-		{"Of these, absent by a request of their own", count(f.Gone)},
-		{"Objects listed under the root", count(f.Listed)},
-		{"Of the files, seen in the listing", count(f.KnownSeen)},
+		{"Files that held the rows", Count(f.Known)},
+		{"Of these, absent by a request of their own", Count(f.Gone)},
+		{"Objects listed under the root", Count(f.Listed)},
+		{"Of the files, seen in the listing", Count(f.KnownSeen)},
 		{"Object known to exist: " + f.Canary, canary},
-		{"Live files scanned", count(f.Live)},
-		{"Rows found in them", count(f.RowsFound)},
-		{"Objects unknown to the log", count(f.Unknown)},
-		{"Soft-deleted copies", count(c.Copies.SoftDeleted)},
-		{"Noncurrent versions", count(c.Copies.Noncurrent)},
+		{"Live files scanned", Count(f.Live)},
+		{"Rows found in them", Count(f.RowsFound)},
+		{"Objects unknown to the log", Count(f.Unknown)},
+		{"Soft-deleted copies", Count(c.Copies.SoftDeleted)},
+		{"Noncurrent versions", Count(c.Copies.Noncurrent)},
 		{"How copies were looked for", c.Copies.How},
 		{"Log entries with values of the rows", log},
 	}

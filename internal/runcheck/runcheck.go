@@ -131,7 +131,7 @@ func (c *checker) counts(r evidence.AuditRow) {
 		agree = agree && *r.RowsMarked == *r.RowsDeleted+*r.RowsReleased
 	}
 	c.add(agree, "rows marked, archived and deleted agree in the audit", "marked %s, archived %s, deleted %s, released %s",
-		number(r.RowsMarked), number(r.RowsArchived), number(r.RowsDeleted), number(r.RowsReleased))
+		evidence.Count(r.RowsMarked), evidence.Count(r.RowsArchived), evidence.Count(r.RowsDeleted), evidence.Count(r.RowsReleased))
 }
 
 // archive counts the run's rows in the archive, by reading them.
@@ -301,11 +301,4 @@ func count(ctx context.Context, snap *deltaio.Snapshot, where string) (n int64, 
 		rec.Release()
 	}
 	return n, nil
-}
-
-func number(n *int64) string {
-	if n == nil {
-		return "unknown"
-	}
-	return fmt.Sprint(*n)
 }
