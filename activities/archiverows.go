@@ -101,8 +101,11 @@ func (a *Activities) VerifyArchive(ctx context.Context, in VerifyArchiveInput) (
 func (a *Activities) RemoveArchived(ctx context.Context, in UndoInput) (*RemoveArchivedResult, error) {
 	env, stop := a.beat(ctx, "remove archived rows")
 	defer stop()
-	_, run, dst, err := a.loadArchive(ctx, in.Run, env)
+	l, run, dst, err := a.loadArchive(ctx, in.Run, env)
 	if err != nil {
+		return nil, fail(ctx, err)
+	}
+	if err := fenceFirst(ctx, l.table, run); err != nil {
 		return nil, fail(ctx, err)
 	}
 	r, err := purge.RemoveArchived(ctx, dst, env, purge.RemoveArchivedOptions{Run: run, Attempt: MaxArchiveAttempts})

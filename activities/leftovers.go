@@ -58,6 +58,9 @@ func (p *planner) undoLeftover(ctx context.Context, old *frozenPlan) error {
 	if err != nil {
 		return err
 	}
+	if err := fenceFirst(ctx, p.table, run); err != nil {
+		return err
+	}
 	if old.Policy.Archive.On() {
 		store, err := p.a.Lake.Table(ctx, old.Policy.Archive.Table)
 		if err != nil {

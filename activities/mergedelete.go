@@ -85,13 +85,11 @@ func (a *Activities) MergeDelete(ctx context.Context, in MergeDeleteInput) (*Mer
 	if err != nil {
 		return nil, fail(ctx, err)
 	}
-	if r.Outcome == purge.Fenced {
-		return nil, fenced(StepDelete, in.Run)
-	}
-	return deleteResult(r, in.RowsApproved), nil
+	return deleteResult(r, in.RowsApproved, in.Run)
 }
 
-func deleteResult(r *purge.DeleteResult, approved *int64) *MergeDeleteResult {
+// deleteResult names each outcome: one that is not known is no delete.
+func deleteResult(r *purge.DeleteResult, approved *int64, run Run) (*MergeDeleteResult, error) {
 	out := &MergeDeleteResult{
 		RowsDue: r.RowsFound, FilesRemoved: r.FilesRemoved, FilesRewritten: r.FilesAdded, BytesRemoved: r.BytesRemoved,
 		BytesAdded: r.BytesAdded, Version: r.Version, Record: r.Record,
@@ -107,11 +105,15 @@ func deleteResult(r *purge.DeleteResult, approved *int64) *MergeDeleteResult {
 		out.Outcome = KeysHitUnflagged
 		out.Detail = fmt.Sprintf("deleting by key would hit %d rows that are not flagged and were never archived; examples lie in the run folder as %s; nothing was deleted",
 			r.RowsUnflagged, r.Examples)
-	default:
+	case purge.Done, purge.AlreadyDone:
 		out.Outcome = Deleted
 		out.RowsDeleted, out.RowsReleased, out.RowsHeld = &r.RowsDeleted, &r.RowsReleased, &r.RowsHeld
+	case purge.Fenced:
+		return nil, fenced(StepDelete, run)
+	default:
+		return nil, halt("the delete of run %s ended as %q, which this version does not know", run.RunID, r.Outcome)
 	}
-	return out
+	return out, nil
 }
 
 // VerifyPurge checks the table after the delete; it fails unless all agrees.

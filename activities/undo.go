@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 
+	"github.com/lakewarden/lakewarden/deltaio"
 	"github.com/lakewarden/lakewarden/deltaio/purge"
 )
 
@@ -22,7 +23,11 @@ func (a *Activities) FenceDelete(ctx context.Context, in UndoInput) (*FenceDelet
 	if done == nil {
 		return &FenceDeleteResult{}, nil
 	}
-	return &FenceDeleteResult{Deleted: true, Delete: deleteResult(done, nil)}, nil
+	r, err := deleteResult(done, nil, in.Run)
+	if err != nil {
+		return nil, err
+	}
+	return &FenceDeleteResult{Deleted: true, Delete: r}, nil
 }
 
 // UnmarkRows fences the mark and takes the flags back.
@@ -48,4 +53,18 @@ func (a *Activities) UnmarkRows(ctx context.Context, in UndoInput) (*UnmarkRowsR
 		return nil, halt("the delete of run %s is committed; its marks are not taken back", in.Run.RunID)
 	}
 	return &UnmarkRowsResult{RowsUnmarked: r.RowsCleared, FilesRestored: r.FilesRestored, FilesRewritten: r.FilesRewritten, Version: r.Version}, nil
+}
+
+// fenceFirst fences the delete before anything else of a run is undone: a late
+// attempt to archive recognises the undo by it, and a delete that is committed
+// stops the undo.
+func fenceFirst(ctx context.Context, t *deltaio.Table, run purge.Run) error {
+	done, err := purge.FenceDelete(ctx, t, run)
+	if err != nil {
+		return err
+	}
+	if done != nil {
+		return halt("the delete of run %s is committed; nothing of it is undone", run.ID)
+	}
+	return nil
 }
