@@ -2,7 +2,6 @@ package activities
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/lakewarden/lakewarden/deltaio/purge"
@@ -16,7 +15,7 @@ func (l *loaded) certify(ctx context.Context, in ProveErasedInput, r *purge.Prov
 	if err != nil {
 		return halt("%v", err)
 	}
-	name := fmt.Sprintf("%s-%d", certificateName, r.At.UnixMilli())
+	name := evidence.CertificateName(r.At)
 	ref, err := evidence.PutJSON(ctx, l.folder, name+".json", c)
 	if err != nil {
 		return err

@@ -2,12 +2,10 @@ package activities
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/lakewarden/lakewarden/deltaio/purge"
+	"github.com/lakewarden/lakewarden/internal/evidence"
 )
 
 // settle looks for runs that the table's log shows without an end. What a closed
@@ -86,39 +84,12 @@ func (a *Activities) closed(ctx context.Context, c Caller) (bool, error) {
 	return a.Runs.Closed(ctx, c.WorkflowID, c.WorkflowRunID)
 }
 
-// errNoPlan: the run folder holds no plan.
-var errNoPlan = errors.New("the run folder holds no plan")
-
-// oldPlan reads the plan of a run of which only the id is known: the one that was
-// planned with counts, else any.
+// oldPlan reads the plan of a run of which only the id is known.
 func (a *Activities) oldPlan(ctx context.Context, runID string) (*frozenPlan, error) {
 	folder, err := a.Lake.Run(ctx, runID)
 	if err != nil {
 		return nil, err
 	}
-	names, err := folder.List(ctx, "plan-")
-	if err != nil {
-		return nil, err
-	}
-	var best *frozenPlan
-	for _, name := range names {
-		if strings.Contains(name, "/") || !strings.HasSuffix(name, ".json") {
-			continue
-		}
-		data, err := folder.Get(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		var f frozenPlan
-		if err := json.Unmarshal(data, &f); err != nil {
-			return nil, fmt.Errorf("record %s of %s: %w", name, folder.URL(), err)
-		}
-		if best == nil || best.Counts == nil {
-			best = &f
-		}
-	}
-	if best == nil {
-		return nil, fmt.Errorf("%s: %w", folder.URL(), errNoPlan)
-	}
-	return best, nil
+	var f frozenPlan
+	return &f, evidence.ReadPlan(ctx, folder, &f)
 }

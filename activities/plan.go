@@ -39,7 +39,7 @@ const planDigits = 16
 
 func planRecord(digest string) string {
 	hex := strings.TrimPrefix(digest, "sha256:")
-	return "plan-" + hex[:min(planDigits, len(hex))] + ".json"
+	return evidence.PlanPrefix + hex[:min(planDigits, len(hex))] + ".json"
 }
 
 // save writes the plan under a name made of its content, so that a paused

@@ -6,9 +6,6 @@ import (
 	"github.com/lakewarden/lakewarden/deltaio/purge"
 )
 
-// certificateName is the certificate's record in the run folder.
-const certificateName = "certificate"
-
 // residueLines bounds what history shows of a residue.
 const residueLines = 10
 

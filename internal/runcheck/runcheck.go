@@ -120,7 +120,10 @@ func (c *checker) check(ctx context.Context) error {
 	if err := c.flags(ctx); err != nil {
 		return err
 	}
-	return c.before(ctx, *done)
+	if err := c.before(ctx, *done); err != nil {
+		return err
+	}
+	return c.certificate(ctx)
 }
 
 // counts compares the audit row's own figures.
@@ -160,28 +163,6 @@ func (c *checker) archive(ctx context.Context, r evidence.AuditRow) error {
 	}
 	c.add(total == *r.RowsDeleted && stamped == total, "the archive holds exactly the purged rows, with run_id and archived_at",
 		"%d rows in %s, %d of them stamped, %d deleted", total, r.ArchiveTable, stamped, *r.RowsDeleted)
-	return nil
-}
-
-// flags looks for rows that still carry a flag.
-func (c *checker) flags(ctx context.Context) error {
-	column, err := c.marker(ctx)
-	if err != nil || column == "" {
-		return err
-	}
-	snap, err := c.snapshot(ctx, c.report.Table)
-	if err != nil {
-		return err
-	}
-	if _, ok := snap.Schema().Field(column); !ok {
-		c.add(true, "no row of the table carries the flag", "there is no column %s", column)
-		return nil
-	}
-	n, err := count(ctx, snap, calendar.QuoteColumn(column)+" = TRUE")
-	if err != nil {
-		return err
-	}
-	c.add(n == 0, "no row of the table carries the flag", "%d rows with %s in version %d", n, column, snap.Version())
 	return nil
 }
 

@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/lakewarden/lakewarden/deltaio"
+	"github.com/lakewarden/lakewarden/deltaio/expr"
+	"github.com/lakewarden/lakewarden/deltaio/purge"
 	"github.com/lakewarden/lakewarden/deltaio/storage"
 	"github.com/lakewarden/lakewarden/internal/auditlog"
 	"github.com/lakewarden/lakewarden/internal/evidence"
@@ -81,4 +83,65 @@ func TestVerify_afterAnErasure_theFilesMustBeGone(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, s.Put(t.Context(), "_delta_log/00000000000000000002.json", []byte("{broken")))
 	require.False(t, check(t, l, name).OK, "a log that cannot be read proves nothing")
+}
+
+// plan freezes the plan of a run over every row of the table.
+func plan(t *testing.T, l *lake.Lake, runID, column string) {
+	t.Helper()
+	f, err := l.Run(t.Context(), runID)
+	require.NoError(t, err)
+	require.NoError(t, f.Put(t.Context(), "plan-1.json", []byte(`{"policy": {"mark": {"column": "`+column+`"}}, "counts": {}}`)))
+}
+
+// mark flags every row of the table, as the run does.
+func mark(t *testing.T, l *lake.Lake, runID, column string) {
+	t.Helper()
+	s, err := l.Table(t.Context(), table)
+	require.NoError(t, err)
+	tab, err := deltaio.Open(t.Context(), s, env())
+	require.NoError(t, err)
+	f, err := l.Run(t.Context(), runID)
+	require.NoError(t, err)
+	run := purge.Run{ID: runID, Journal: f, Column: column, Criteria: purge.Criteria{Match: expr.MustParse("TRUE"), Context: expr.Context{Now: at}}}
+	p, err := purge.PlanPurge(t.Context(), tab, purge.PlanOptions{Run: run})
+	require.NoError(t, err)
+	_, err = purge.MarkRows(t.Context(), tab, purge.MarkOptions{Run: run, Plan: p.Record})
+	require.NoError(t, err)
+}
+
+func TestVerify_flagsOfARunThatHasNotEnded_areNoFailureOfAnother(t *testing.T) {
+	t.Parallel()
+	flagged := func(runID, column string, lost bool) Check {
+		l := site(t, done(1))
+		plan(t, l, "r-1", "_flag")
+		if !lost {
+			plan(t, l, runID, column)
+		}
+		mark(t, l, runID, "_flag")
+		return check(t, l, flagless)
+	}
+	other := flagged("r-2", "_flag", false)
+	require.True(t, other.OK)
+	require.Contains(t, other.Detail, "40 rows with _flag")
+	require.Contains(t, other.Detail, "flagged by a run that has not ended: r-2")
+	require.True(t, flagged("r-2", "_flag", true).OK, "its plan is lost; the log shows it")
+
+	require.False(t, flagged("r-1", "_flag", false).OK, "its own flags")
+	require.False(t, flagged("r-2", "_other", false).OK, "that run flags another column")
+}
+
+func TestVerify_flagsOfNobody_fail(t *testing.T) {
+	t.Parallel()
+	l := site(t, done(1))
+	plan(t, l, "r-1", "_flag")
+	require.True(t, check(t, l, flagless).OK, "there is no such column")
+	mark(t, l, "r-2", "_flag")
+	s, err := l.Table(t.Context(), table)
+	require.NoError(t, err)
+	tab, err := deltaio.Open(t.Context(), s, env())
+	require.NoError(t, err)
+	// The run ended; its flags came back.
+	_, err = deltaio.Fence(t.Context(), tab, deltaio.Step{AppID: purge.AppID("r-2", purge.StepMark), Version: 2}, nil)
+	require.NoError(t, err)
+	require.False(t, check(t, l, flagless).OK)
 }
