@@ -17,8 +17,10 @@ import (
 //	INT32, INT64        min_value/max_value under a type-defined column order, else the
 //	                    deprecated min/max, whose signed order is right for them
 //	BOOLEAN             as INT32
-//	FLOAT, DOUBLE       carried over unless NaN (zeros widened to -0 and +0); never answer
-//	                    FileStats, since they do not tell whether NaN occurs
+//	FLOAT, DOUBLE       only from parquet-mr, parquet-cpp-arrow, parquet-rs and this package,
+//	                    unless NaN (zeros widened to -0 and +0): parquet-go was seen to write
+//	                    a minimum above values of the chunk. They never answer FileStats,
+//	                    since they do not tell whether NaN occurs
 //	BYTE_ARRAY          min_value/max_value under a type-defined order from a writer that names
 //	                    itself. The deprecated fields of parquet-mr compared bytes as signed.
 //	decimals in bytes   only from parquet-mr 1.10+, parquet-cpp-arrow and Trino's fork of
@@ -58,6 +60,15 @@ func (w writerID) ordersDecimalBytes() bool {
 	return strings.HasPrefix(w.name, "parquet-mr-trino")
 }
 
+// boundsFloats says whether the writer keeps NaN out of the bounds of floats.
+func (w writerID) boundsFloats() bool {
+	switch w.name {
+	case "parquet-mr", "parquet-cpp-arrow", "parquet-rs", "lakewarden":
+		return true
+	}
+	return strings.HasPrefix(w.name, "parquet-mr-trino")
+}
+
 // boundsOf gives the bounds of a chunk that may be carried over, PLAIN encoded;
 // ok is false when there are none to believe.
 func (s *source) boundsOf(l *leaf, st *statistics) (lo, hi []byte, ok bool) {
@@ -74,6 +85,7 @@ func (s *source) boundsOf(l *leaf, st *statistics) (lo, hi []byte, ok bool) {
 		}
 	case order == orderFloat || order == orderDouble:
 		lo, hi = widenZeros(order, lo, hi)
+		have = have && s.writer.boundsFloats()
 	case order == orderBytes:
 		have = have && s.writer.name != ""
 	case order == orderDecimal:
