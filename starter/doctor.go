@@ -18,10 +18,17 @@ import (
 	"github.com/lakewarden/lakewarden/internal/config"
 )
 
+// State of a finding.
+const (
+	stateOK   = "ok"
+	stateNote = "note" // runs work as it is, and would be better with it mended
+	stateFail = "fail"
+)
+
 // finding is one thing that doctor looked at.
 type finding struct {
 	What   string `json:"what"`
-	OK     bool   `json:"ok"`
+	State  string `json:"state"` // ok, note or fail
 	Detail string `json:"detail"`
 	Do     string `json:"do,omitempty"`
 }
@@ -38,21 +45,26 @@ func (a *app) doctorCommand() *cobra.Command {
 			if err := a.print(d.findings, func(w io.Writer) { printFindings(w, d.findings) }); err != nil {
 				return err
 			}
-			if slices.ContainsFunc(d.findings, func(f finding) bool { return !f.OK }) {
-				return quietError{"something is wrong"}
-			}
-			return nil
+			return verdict(d.findings)
 		},
 	}
 }
 
+// verdict is the exit code: notes alone are none.
+func verdict(fs []finding) error {
+	if slices.ContainsFunc(fs, func(f finding) bool { return f.State == stateFail }) {
+		return quietError{"something is wrong"}
+	}
+	return nil
+}
+
 func printFindings(w io.Writer, fs []finding) {
 	for _, f := range fs {
-		mark := "ok  "
-		if !f.OK {
+		mark := f.State
+		if mark == stateFail {
 			mark = "FAIL"
 		}
-		fmt.Fprintf(w, "%s  %s: %s\n", mark, f.What, f.Detail)
+		fmt.Fprintf(w, "%-4s  %s: %s\n", mark, f.What, f.Detail)
 		if f.Do != "" {
 			fmt.Fprintf(w, "      → %s\n", f.Do)
 		}
@@ -65,9 +77,9 @@ type doctor struct {
 }
 
 func (d *doctor) add(what, detail string, err error, do string) bool {
-	f := finding{What: what, OK: err == nil, Detail: detail}
+	f := finding{What: what, State: stateOK, Detail: detail}
 	if err != nil {
-		f.Detail, f.Do = err.Error(), do
+		f.State, f.Detail, f.Do = stateFail, err.Error(), do
 	}
 	d.findings = append(d.findings, f)
 	return err == nil
@@ -125,23 +137,33 @@ func (d *doctor) temporal(ctx context.Context, c config.File) {
 
 func (d *doctor) attributes(ctx context.Context, cl client.Client, namespace string) {
 	r, err := cl.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
+	d.findings = append(d.findings, judgeAttributes(r.GetCustomAttributes(), err, namespace))
+}
+
+// judgeAttributes never fails: runs leave out what the namespace does not have.
+func judgeAttributes(have map[string]enumspb.IndexedValueType, err error, namespace string) finding {
+	f := finding{What: "search attributes", State: stateOK, Detail: strings.Join(activities.SearchAttributes, ", ")}
+	if err != nil {
+		f.State, f.Detail = stateNote, "cannot be listed: "+err.Error()
+		f.Do = "temporal operator search-attribute list --namespace " + namespace
+		return f
+	}
 	var missing []string
-	if err == nil {
-		for _, name := range activities.SearchAttributes {
-			if r.GetCustomAttributes()[name] != enumspb.INDEXED_VALUE_TYPE_KEYWORD {
-				missing = append(missing, name)
-			}
+	for _, name := range activities.SearchAttributes {
+		if have[name] != enumspb.INDEXED_VALUE_TYPE_KEYWORD {
+			missing = append(missing, name)
 		}
 	}
-	do := ""
-	if len(missing) > 0 {
-		err = fmt.Errorf("missing: %s; runs work without them, but cannot be searched for by table or outcome", strings.Join(missing, ", "))
-		do = "temporal operator search-attribute create --namespace " + namespace
-		for _, m := range missing {
-			do += " --name " + m + " --type Keyword"
-		}
+	if len(missing) == 0 {
+		return f
 	}
-	d.add("search attributes", strings.Join(activities.SearchAttributes, ", "), err, do)
+	f.State = stateNote
+	f.Detail = fmt.Sprintf("missing: %s; runs work without them, but cannot be searched for by table or outcome", strings.Join(missing, ", "))
+	f.Do = "temporal operator search-attribute create --namespace " + namespace
+	for _, m := range missing {
+		f.Do += " --name " + m + " --type Keyword"
+	}
+	return f
 }
 
 func (d *doctor) workers(ctx context.Context, cl client.Client, queue string) {
