@@ -124,13 +124,23 @@ func (a *Activities) restore(ctx context.Context, in RestoreRowsInput, found *Fi
 	if err != nil {
 		return nil, refused("hold_until %q: want a day as yyyy-MM-dd", in.Request.HoldUntil)
 	}
-	// The hold comes first: rows that are back without it could be purged again.
 	if !in.Request.DryRun {
+		// A restore that is refused holds nothing.
+		look := opt
+		look.DryRun = true
+		if r, err := purge.RestoreRows(ctx, table, archive, look); err != nil || r.Outcome == purge.KeysExist || r.Outcome == purge.Fenced {
+			return answer(r, err, in, until)
+		}
+		// The hold comes before the rows: without it they could be purged again.
 		if err := a.registerHold(ctx, in, found, until, env); err != nil {
 			return nil, err
 		}
 	}
 	r, err := purge.RestoreRows(ctx, table, archive, opt)
+	return answer(r, err, in, until)
+}
+
+func answer(r *purge.RestoreResult, err error, in RestoreRowsInput, until time.Time) (*RestoreRowsResult, error) {
 	if err != nil {
 		return nil, err
 	}

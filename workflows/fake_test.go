@@ -136,6 +136,14 @@ func (f *fakeSteps) FenceDelete(context.Context, activities.UndoInput) (*activit
 	return &activities.FenceDeleteResult{}, err
 }
 
+func (f *fakeSteps) FenceRestore(context.Context, activities.RestoreRowsInput) (*activities.FenceRestoreResult, error) {
+	r := &activities.FenceRestoreResult{}
+	if f.lost["RestoreRows"] {
+		r.Restored = &activities.RestoreRowsResult{RowsRestored: &f.rows}
+	}
+	return r, f.step("FenceRestore", func() {})
+}
+
 func (f *fakeSteps) UnmarkRows(context.Context, activities.UndoInput) (*activities.UnmarkRowsResult, error) {
 	if f.deleted {
 		return nil, permanent("unmark after the delete")

@@ -68,7 +68,11 @@ func (r *restore) run(ctx workflow.Context) (RestoreResult, error) {
 	in := activities.RestoreRowsInput{Request: r.req, RestoreID: id, Now: workflow.Now(ctx), Caller: caller}
 	var rows activities.RestoreRowsResult
 	if err := workflow.ExecuteActivity(data(ctx, "Put archived rows back into "+out.Table), steps.RestoreRows, in).Get(ctx, &rows); err != nil {
-		return out, err
+		back, err := r.fence(ctx, in, err)
+		if err != nil {
+			return out, err
+		}
+		rows = *back // the answer was lost, not the commit
 	}
 	out.Rows = &rows
 
@@ -90,6 +94,24 @@ func (r *restore) run(ctx workflow.Context) (RestoreResult, error) {
 	out.Audit, r.status.Audit, r.status.Outcome = &audit, &audit, out.Outcome
 	r.enter(safe, StageDone)
 	return out, nil
+}
+
+// fence makes sure, after a failure or a cancellation, that no attempt adds rows
+// any more. Where one had, it gives its result; else the cause.
+func (r *restore) fence(ctx workflow.Context, in activities.RestoreRowsInput, cause error) (*activities.RestoreRowsResult, error) {
+	if r.req.DryRun || isType(cause, TypeRefused) {
+		return nil, cause
+	}
+	safe, _ := workflow.NewDisconnectedContext(ctx)
+	r.enter(safe, StageUndoing)
+	var f activities.FenceRestoreResult
+	if err := workflow.ExecuteActivity(undo(safe, "Make sure that nothing comes back any more"), steps.FenceRestore, in).Get(safe, &f); err != nil {
+		return nil, failure(TypeHalt, "rows may be back in "+r.found.Run.Table+" that no audit row tells of: "+rootMessage(err)+"; before that: "+rootMessage(cause), nil)
+	}
+	if f.Restored == nil {
+		return nil, cause
+	}
+	return f.Restored, nil
 }
 
 // stopErasure cancels the pending proof of erasure, if one waits.

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/mock"
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
 	"github.com/lakewarden/lakewarden/activities"
@@ -57,4 +58,28 @@ func TestRestorePurge_empty_input_fails_with_an_example(t *testing.T) {
 	env := newEnv(t, newFake(5), "x")
 	env.ExecuteWorkflow(workflows.RestorePurge, spec.RestoreRequest{})
 	require.Error(t, env.GetWorkflowError())
+}
+
+func TestRestorePurge_fails_after_the_rows_are_back_and_says_so(t *testing.T) {
+	t.Parallel()
+	f := newFake(5)
+	f.fail["RestoreRows"], f.lost["RestoreRows"] = permanent("no answer"), true
+	env := newEnv(t, f, "bronze.vendas")
+	stopsErasure(env)
+	env.ExecuteWorkflow(workflows.RestorePurge, restoreRequest())
+	require.NoError(t, env.GetWorkflowError())
+	require.Equal(t, []string{activities.StatusRestored}, f.statuses())
+	require.Contains(t, f.calls, "FenceRestore")
+}
+
+func TestRestorePurge_cancelled_is_fenced(t *testing.T) {
+	t.Parallel()
+	f := newFake(5)
+	env := newEnv(t, f, "bronze.vendas")
+	stopsErasure(env)
+	f.hook["RestoreRows"] = func() { env.CancelWorkflow() }
+	env.ExecuteWorkflow(workflows.RestorePurge, restoreRequest())
+	require.True(t, temporal.IsCanceledError(env.GetWorkflowError()), "%v", env.GetWorkflowError())
+	require.Contains(t, f.calls, "FenceRestore")
+	require.Empty(t, f.audit)
 }

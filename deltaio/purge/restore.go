@@ -40,8 +40,9 @@ func RestoreRows(ctx context.Context, t, archive *deltaio.Table, opt RestoreOpti
 	if r.answer != nil {
 		return r.answer, nil
 	}
-	if res.Outcome == deltaio.Fenced {
-		return &RestoreResult{Outcome: Fenced}, nil
+	if res.Outcome == deltaio.Fenced { // the fence was before us and could not sweep this
+		_, err := sweep(ctx, t, opt.Run, nil, StepRestore)
+		return &RestoreResult{Outcome: Fenced}, err
 	}
 	var rec restoreRecord
 	name, err := committedRecord(ctx, opt.Run, StepRestore, res, &rec)
