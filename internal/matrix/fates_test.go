@@ -75,10 +75,7 @@ func (f fate) befall(w *world, p point, base script) (s script, hit *atomic.Bool
 		if when == f.when && p.is(a, op, n) && hit.CompareAndSwap(false, true) {
 			return f.at(ctx, w, a)
 		}
-		if base != nil {
-			return base(ctx, a, when, op, n)
-		}
-		return nil
+		return base(ctx, a, when, op, n)
 	}, hit
 }
 
@@ -136,10 +133,8 @@ func record(to *[]point) script {
 // chain plays two scripts, one after the other.
 func chain(first, second script) script {
 	return func(ctx context.Context, a *attempt, when storage.When, op storage.Op, n int) error {
-		if first != nil {
-			if err := first(ctx, a, when, op, n); err != nil {
-				return err
-			}
+		if err := first(ctx, a, when, op, n); err != nil {
+			return err
 		}
 		return second(ctx, a, when, op, n)
 	}

@@ -55,6 +55,7 @@ func (w *world) execute(id, kind string, input any, op operator, prepare ...func
 	for _, p := range prepare {
 		p(env)
 	}
+	w.worker.reset()
 	w.worker.cancelWorkflow = env.CancelWorkflow
 	w.clock.follow(env.Now)
 	if op != nil {
@@ -152,3 +153,12 @@ func (r *reply) Reject(err error) { r.rejected = err }
 
 // Complete is the handler's answer.
 func (r *reply) Complete(_ any, err error) { r.completed, r.err = true, err }
+
+// errorType is the type of the application error that closed a workflow.
+func errorType(err error) string {
+	var app *temporal.ApplicationError
+	if errors.As(err, &app) {
+		return app.Type()
+	}
+	return ""
+}

@@ -28,6 +28,7 @@ type sale struct {
 	name   string // a marker string that is in no other row
 	status string
 	amount float64
+	flag   string // "", "true" or "false": the marker, where the table has it
 }
 
 var salesColumns = []string{"id", "day", "shop", "name", "status", "amount"}
@@ -121,6 +122,12 @@ func salesRecord(t tb, s *schema.Struct, rows []sale) arrow.Record {
 func (s sale) appendTo(b array.Builder, column string) {
 	text := map[string]string{"shop": s.shop, "name": s.name, "status": s.status}
 	switch column {
+	case flagColumn:
+		if s.flag == "" {
+			b.AppendNull()
+			return
+		}
+		b.(*array.BooleanBuilder).Append(s.flag == "true")
 	case "id":
 		b.(*array.Int64Builder).Append(s.id)
 	case "amount":
@@ -143,6 +150,36 @@ func (s sale) appendTo(b array.Builder, column string) {
 		}
 		b.(*array.StringBuilder).Append(text[column])
 	}
+}
+
+// salesOf reads a batch back.
+func salesOf(rec arrow.Record) []sale {
+	out := make([]sale, rec.NumRows())
+	for c, f := range rec.Schema().Fields() {
+		for i := range out {
+			if rec.Column(c).IsNull(i) {
+				continue
+			}
+			text := rec.Column(c).ValueStr(i)
+			switch f.Name {
+			case "id":
+				out[i].id = rec.Column(c).(*array.Int64).Value(i)
+			case "amount":
+				out[i].amount = rec.Column(c).(*array.Float64).Value(i)
+			case "day":
+				out[i].day = text
+			case "shop":
+				out[i].shop = text
+			case "name":
+				out[i].name = text
+			case "status":
+				out[i].status = text
+			case flagColumn:
+				out[i].flag = text
+			}
+		}
+	}
+	return out
 }
 
 func one(rec arrow.Record) iter.Seq2[arrow.Record, error] {

@@ -85,6 +85,24 @@ func (k *worker) play(s script) {
 	k.script = s
 }
 
+// reset starts the count of calls anew: another workflow begins.
+func (k *worker) reset() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	clear(k.calls)
+	clear(k.seen)
+	k.attempts = nil
+}
+
+// swap sets the script and gives the former one.
+func (k *worker) swap(s script) script {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	old := k.script
+	k.script = s
+	return old
+}
+
 // hands is a store as workers reach it.
 func (k *worker) hands(s storage.Store) storage.Store {
 	f := storage.NewFault(s)

@@ -30,6 +30,7 @@ const (
 	auditName   = "control.purge_audit"
 	flagColumn  = "_due"
 	lakeURL     = "memory://lake"
+	tablePath   = "bronze/sales/" // on the disk
 )
 
 // tb is what testing.T and rapid.T have in common.
