@@ -66,7 +66,7 @@ func (a *Activities) FindRun(ctx context.Context, in FindRunInput) (*FindRunResu
 		if r.ArchiveTable != "" {
 			out.ArchiveTable = r.ArchiveTable
 		}
-		if r.RowsDeleted != nil && r.Status == StatusCompleted {
+		if r.RowsDeleted != nil && (r.Status == StatusCompleted || r.Status == StatusFailed) { // failed: in what followed the delete
 			out.Completed = true
 		}
 		if !r.ExecTime.Before(newest) {

@@ -109,7 +109,7 @@ func (c *checker) chain(all []evidence.AuditRow) {
 }
 
 func (c *checker) check(ctx context.Context) error {
-	done := c.of(evidence.StatusCompleted)
+	done := c.deleted()
 	if done == nil {
 		return c.untouched(ctx)
 	}
@@ -126,15 +126,28 @@ func (c *checker) check(ctx context.Context) error {
 	return c.certificate(ctx)
 }
 
-// counts compares the audit row's own figures.
-func (c *checker) counts(r evidence.AuditRow) {
-	known := r.RowsMarked != nil && r.RowsDeleted != nil && (r.ArchiveTable == "" || r.RowsArchived != nil)
-	agree := known && *r.RowsMarked >= *r.RowsDeleted && (r.ArchiveTable == "" || *r.RowsArchived == *r.RowsDeleted)
-	if known && r.RowsReleased != nil {
-		agree = agree && *r.RowsMarked == *r.RowsDeleted+*r.RowsReleased
+// deleted gives the row that tells of the delete: a run whose verification failed
+// has deleted all the same.
+func (c *checker) deleted() *evidence.AuditRow {
+	if r := c.of(evidence.StatusCompleted); r != nil {
+		return r
 	}
-	c.add(agree, "rows marked, archived and deleted agree in the audit", "marked %s, archived %s, deleted %s, released %s",
-		evidence.Count(r.RowsMarked), evidence.Count(r.RowsArchived), evidence.Count(r.RowsDeleted), evidence.Count(r.RowsReleased))
+	if r := c.of(evidence.StatusFailed); r != nil && r.RowsDeleted != nil {
+		return r
+	}
+	return nil
+}
+
+// counts compares the audit row's own figures. Rows marked are those deleted and
+// released, unless other writers deleted or flagged rows in between.
+func (c *checker) counts(r evidence.AuditRow) {
+	agree := r.RowsMarked != nil && r.RowsDeleted != nil && (r.ArchiveTable == "" || r.RowsArchived != nil && *r.RowsArchived == *r.RowsDeleted)
+	others := ""
+	if agree && r.RowsReleased != nil && *r.RowsMarked != *r.RowsDeleted+*r.RowsReleased {
+		others = fmt.Sprintf("; other writers changed the flagged rows meanwhile, by %+d", *r.RowsDeleted+*r.RowsReleased-*r.RowsMarked)
+	}
+	c.add(agree, "rows marked, archived and deleted agree in the audit", "marked %s, archived %s, deleted %s, released %s%s",
+		evidence.Count(r.RowsMarked), evidence.Count(r.RowsArchived), evidence.Count(r.RowsDeleted), evidence.Count(r.RowsReleased), others)
 }
 
 // archive counts the run's rows in the archive, by reading them.
