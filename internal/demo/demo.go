@@ -124,7 +124,7 @@ func (e *Env) startServer(ctx context.Context) error {
 	if err := e.start("temporal", cli, args...); err != nil {
 		return err
 	}
-	return waitFor(ctx, "the Temporal server", filepath.Join(e.dir, "temporal.log"), func(ctx context.Context) error {
+	return waitFor(ctx, "the Temporal server", filepath.Join(e.dir, "temporal.log"), startTimeout, func(ctx context.Context) error {
 		cl, err := client.DialContext(ctx, client.Options{HostPort: e.Address, Logger: tlog.NewStructuredLogger(slog.New(slog.DiscardHandler))})
 		if err == nil {
 			cl.Close()
@@ -180,7 +180,7 @@ func (e *Env) StartWorker(ctx context.Context) error {
 	if err := e.start("worker", program, "--root", e.Lake, "--queue", e.Queue, "--address", e.Address, "--namespace", e.Namespace); err != nil {
 		return err
 	}
-	return waitFor(ctx, "the worker", e.WorkerLog, func(context.Context) error {
+	return waitFor(ctx, "the worker", e.WorkerLog, startTimeout, func(context.Context) error {
 		data, err := os.ReadFile(e.WorkerLog)
 		if err == nil && !strings.Contains(string(data), "worker started") {
 			err = errors.New("it has not said that it started")
@@ -209,8 +209,8 @@ func (e *Env) start(name, program string, args ...string) error {
 }
 
 // waitFor asks until there is no error, and shows the log when there always is.
-func waitFor(ctx context.Context, what, log string, ask func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+func waitFor(ctx context.Context, what, log string, within time.Duration, ask func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -222,7 +222,7 @@ func waitFor(ctx context.Context, what, log string, ask func(context.Context) er
 		select {
 		case <-ctx.Done():
 			data, _ := os.ReadFile(log) // best effort: the message below stands without it
-			return fmt.Errorf("%s was not seen within %s: %w\n%s", what, startTimeout, err, tail(data))
+			return fmt.Errorf("waited in vain for %s, at most %s: %w\n%s", what, within, err, tail(data))
 		case <-tick.C:
 		}
 	}
@@ -240,41 +240,6 @@ func (e *Env) Stop() {
 		_ = p.Process.Signal(syscall.SIGTERM) // it may have ended by itself
 		_ = p.Wait()
 	}
-}
-
-// StopProcesses ends what a kept demo left up in a folder, and waits until it is
-// gone.
-func StopProcesses(dir string) error {
-	for _, name := range []string{"worker", "temporal"} {
-		data, err := os.ReadFile(filepath.Join(dir, name+".pid"))
-		if err != nil {
-			continue // none was started here
-		}
-		pid, err := strconv.Atoi(strings.TrimSpace(string(data)))
-		if err != nil || !isOurs(pid, name) {
-			continue
-		}
-		_ = syscall.Kill(-pid, syscall.SIGTERM) // gone already is fine
-		if err := waitFor(context.Background(), "the end of "+name, filepath.Join(dir, name+".log"), func(context.Context) error {
-			if isOurs(pid, name) {
-				return fmt.Errorf("process %d is still there", pid)
-			}
-			return nil
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// isOurs guards against a process number that was given to another program. It
-// knows Linux's /proc only: elsewhere nothing is taken for ours.
-func isOurs(pid int, name string) bool {
-	cmd, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
-	if err != nil {
-		return false
-	}
-	return strings.Contains(filepath.Base(strings.SplitN(string(cmd), "\x00", 2)[0]), name)
 }
 
 // Link is the run's page in the Web UI.
