@@ -182,7 +182,7 @@ func (st *State) YoungTombstones(nowMillis int64) ([]*Remove, error) {
 	oldest := nowMillis - keep.Milliseconds()
 	var young []*Remove
 	for _, r := range st.Tombstones {
-		if r.DeletionTimestamp != nil && *r.DeletionTimestamp > oldest {
+		if r.DeletionTimestamp != nil && *r.DeletionTimestamp >= oldest { // exactly as old is still kept: vacuum judges so
 			young = append(young, r)
 		}
 	}
