@@ -13,6 +13,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math/rand/v2"
+	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -28,10 +30,18 @@ const appID = "lakewarden/audit"
 // maxAttempts bounds how often an append gives way to other writers.
 const maxAttempts = 100
 
+// An append that gave way waits at most giveWayFirst, then twice as long each
+// time up to giveWayMost.
+const (
+	giveWayFirst = 5 * time.Millisecond
+	giveWayMost  = time.Second
+)
+
 // Log is the audit table under a store.
 type Log struct {
 	store storage.Store
 	env   deltaio.Env
+	cache *Cache // nil: none
 }
 
 // Appended says where a row stands.
@@ -43,6 +53,9 @@ type Appended struct {
 
 // New gives the audit log under a store; it does no I/O.
 func New(store storage.Store, env deltaio.Env) *Log { return &Log{store: store, env: env} }
+
+// With gives the log with a cache that it shares with others; nil is none.
+func (l *Log) With(c *Cache) *Log { return &Log{store: l.store, env: l.env, cache: c} }
 
 // Check says, without writing, whether rows can be appended: the table is
 // missing, ours, or of a shape that can be adopted.
@@ -70,17 +83,39 @@ func (l *Log) Check(ctx context.Context) error {
 // Append adds a row at the end of the chain. A row of the same run, status and
 // execution time that is there already is returned instead.
 func (l *Log) Append(ctx context.Context, row evidence.AuditRow) (Appended, error) {
+	leave, err := l.cache.enter(ctx, l.store.URL())
+	if err != nil {
+		return Appended{}, err
+	}
+	defer leave()
 	t, err := l.ensure(ctx)
 	if err != nil {
 		return Appended{}, err
 	}
-	for range maxAttempts {
+	for attempt := range maxAttempts {
 		done, err := l.tryAppend(ctx, t, row)
 		if err != nil || done != nil {
 			return deref(done), err
 		}
+		if err := giveWay(ctx, attempt); err != nil {
+			return Appended{}, err
+		}
 	}
 	return Appended{}, fmt.Errorf("%s: other writers were faster %d times; try again", l.store.URL(), maxAttempts)
+}
+
+// giveWay waits a little before the next attempt, longer the more there were:
+// each waits another time, so that writers do not meet again.
+func giveWay(ctx context.Context, attempt int) error {
+	most := min(giveWayFirst<<min(attempt, 10), giveWayMost)
+	timer := time.NewTimer(rand.N(most)) //nolint:gosec // spreads writers, guards nothing
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // tryAppend gives nil when another writer was faster.
@@ -89,7 +124,7 @@ func (l *Log) tryAppend(ctx context.Context, t *deltaio.Table, row evidence.Audi
 	if err != nil {
 		return nil, err
 	}
-	rows, err := readRows(ctx, snap)
+	rows, err := l.rows(ctx, snap)
 	if err != nil {
 		return nil, err
 	}
@@ -120,35 +155,6 @@ func (l *Log) tryAppend(ctx context.Context, t *deltaio.Table, row evidence.Audi
 	// AlreadyDone and Fenced: the txn version was taken, by another writer or by
 	// ourselves with a lost answer; the rows tell.
 	return nil, nil
-}
-
-// Rows reads the whole table.
-func (l *Log) Rows(ctx context.Context) ([]evidence.AuditRow, error) {
-	t, err := deltaio.Open(ctx, l.store, l.env)
-	if err != nil {
-		return nil, err
-	}
-	snap, err := t.Snapshot(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return readRows(ctx, snap)
-}
-
-func readRows(ctx context.Context, snap *deltaio.Snapshot) ([]evidence.AuditRow, error) {
-	var rows []evidence.AuditRow
-	for rec, err := range snap.Scan(ctx, deltaio.ScanOptions{}) {
-		if err != nil {
-			return nil, err
-		}
-		batch, err := evidence.AuditRows(rec)
-		rec.Release()
-		if err != nil {
-			return nil, fmt.Errorf("%s: version %d: %w", snap.Table().URL(), snap.Version(), err)
-		}
-		rows = append(rows, batch...)
-	}
-	return rows, nil
 }
 
 // ensure opens the table, creating or adopting it first.
