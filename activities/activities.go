@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lakewarden/lakewarden/deltaio"
+	"github.com/lakewarden/lakewarden/internal/auditlog"
 	"github.com/lakewarden/lakewarden/internal/lake"
 )
 
@@ -19,6 +20,9 @@ type Activities struct {
 	Engine string
 	// Parallel bounds the files in flight per activity. 0: deltaio's default.
 	Parallel int
+	// Audit queues the writers of audit tables and keeps the rows they read. Nil:
+	// none, each reads for itself.
+	Audit *auditlog.Cache
 	// Runs tells whether a workflow run is over. Nil: unknown, taken as open.
 	Runs RunStates
 	// Namespace lists the search attributes of the Temporal namespace. Nil: none.

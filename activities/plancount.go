@@ -93,7 +93,7 @@ func (p *planner) formerRuns(ctx context.Context) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := auditlog.New(store, p.env).Rows(ctx)
+	rows, err := auditlog.New(store, p.env).With(p.a.Audit).Rows(ctx)
 	if errors.Is(err, deltaio.ErrNotATable) {
 		return nil, nil
 	}

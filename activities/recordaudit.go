@@ -77,7 +77,7 @@ func (a *Activities) RecordAudit(ctx context.Context, in RecordAuditInput) (*Rec
 	if err != nil {
 		return nil, fail(ctx, err)
 	}
-	done, err := auditlog.New(store, env).Append(ctx, in.row())
+	done, err := auditlog.New(store, env).With(a.Audit).Append(ctx, in.row())
 	if err != nil {
 		return nil, fail(ctx, err)
 	}

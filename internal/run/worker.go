@@ -19,6 +19,7 @@ import (
 
 	"github.com/lakewarden/lakewarden/activities"
 	"github.com/lakewarden/lakewarden/deltaio/storage"
+	"github.com/lakewarden/lakewarden/internal/auditlog"
 	"github.com/lakewarden/lakewarden/internal/config"
 	"github.com/lakewarden/lakewarden/internal/lake"
 	"github.com/lakewarden/lakewarden/workflows"
@@ -64,7 +65,7 @@ func Worker(ctx context.Context, o Options) error {
 	workflows.Register(w)
 	w.RegisterActivity(&activities.Activities{
 		Lake: l, Now: o.Now, Engine: "lakewarden/" + Version, Parallel: c.Parallel,
-		Runs: runStates{cl}, Namespace: searchAttributes(cl, c), LookupEnv: os.LookupEnv,
+		Audit: auditlog.NewCache(), Runs: runStates{cl}, Namespace: searchAttributes(cl, c), LookupEnv: os.LookupEnv,
 	})
 	if err := w.Start(); err != nil {
 		return fmt.Errorf("worker on queue %s: %w", queue, err)
