@@ -56,6 +56,7 @@ func classify(err error) (kind string, retry bool) {
 		invalid     *deltaio.InvalidActionsError
 		flags       *purge.FlagsError
 		archive     *purge.ArchiveError
+		changed     *purge.ArchiveChangedError
 		criteria    *purge.CriteriaError
 		lost        *purge.LostRecordError
 		corrupt     *purge.CorruptionError
@@ -67,7 +68,7 @@ func classify(err error) (kind string, retry bool) {
 		return ErrorUnsupported, false
 	case errors.As(err, &conflict):
 		return ErrorConflict, true
-	case errors.As(err, &flags), errors.As(err, &archive), errors.As(err, &criteria), errors.As(err, &syntax), errors.As(err, &bind),
+	case errors.As(err, &flags), errors.As(err, &archive), errors.As(err, &changed), errors.As(err, &criteria), errors.As(err, &syntax), errors.As(err, &bind),
 		errors.Is(err, lake.ErrNoRoot), errors.Is(err, deltaio.ErrNotATable):
 		return ErrorRefused, false
 	case errors.As(err, &lost), errors.As(err, &corrupt), errors.As(err, &constraint), errors.As(err, &invalid), errors.Is(err, evidence.ErrDigest), errors.Is(err, storage.ErrInvalidKey):

@@ -120,6 +120,9 @@ func (a *Activities) restore(ctx context.Context, in RestoreRowsInput, found *Fi
 	if err != nil {
 		return nil, err
 	}
+	if opt.PurgeJournal, err = a.Lake.Run(ctx, in.Request.RunID); err != nil {
+		return nil, err
+	}
 	until, err := time.Parse(time.DateOnly, in.Request.HoldUntil)
 	if err != nil {
 		return nil, refused("hold_until %q: want a day as yyyy-MM-dd", in.Request.HoldUntil)

@@ -6,6 +6,7 @@ import (
 	"github.com/lakewarden/lakewarden/deltaio"
 	"github.com/lakewarden/lakewarden/deltaio/expr"
 	"github.com/lakewarden/lakewarden/deltaio/rowhash"
+	"github.com/lakewarden/lakewarden/deltaio/storage"
 )
 
 // Run is what all steps of one purge share. The caller builds it anew for each
@@ -53,6 +54,9 @@ const (
 	// KeysHitUnflagged: deleting by key would hit rows that were never flagged,
 	// hence never archived.
 	KeysHitUnflagged Outcome = "keys_hit_unflagged"
+	// NothingLeft: others cleared every flag of the run, or removed its rows, before
+	// the delete; nothing was written.
+	NothingLeft Outcome = "nothing_left"
 	// ArchiveAppendOnly: the archive would have to drop rows of an earlier
 	// attempt, and its table forbids that.
 	ArchiveAppendOnly Outcome = "archive_append_only"
@@ -225,6 +229,9 @@ type DeleteOptions struct {
 	Plan string // PlanResult.Record; used in mode none
 	// Archive is the verified ArchiveResult.Record. "" needs NoArchive.
 	Archive string
+	// ArchiveStore is where the archive lies: right before the commit it is looked
+	// at once more. Needed with Archive.
+	ArchiveStore storage.Store
 	// NoArchive deletes rows of which no copy is kept; MaxRows bounds it.
 	NoArchive bool
 	// MaxRows is how many rows were approved: more of them end as Changed. Nil:
@@ -252,6 +259,9 @@ type DeleteResult struct {
 	MoreThanMax bool        `json:"more_than_max,omitempty"`
 	Sum         rowhash.Sum `json:"sum"`      // of these
 	Expected    rowhash.Sum `json:"expected"` // of the archive
+	// ArchiveDiffers says, when Changed, why the archive no longer holds what was
+	// archived.
+	ArchiveDiffers []string `json:"archive_differs,omitempty"`
 	// Examples is a record with up to 100 rows hit by key but not flagged;
 	// RowsUnflagged counts all of them.
 	Examples      string `json:"examples,omitempty"`
@@ -273,6 +283,7 @@ type VerifyPurgeResult struct {
 	BeforeReadable  bool     `json:"before_readable"`   // the version before the mark still has its files
 	VersionBefore   *int64   `json:"version_before"`    // that version
 	Reasons         []string `json:"reasons,omitempty"` // why not
+	Notes           []string `json:"notes,omitempty"`   // what others did that is no failure of the run
 	BytesBefore     *int64   `json:"bytes_before"`      // live bytes before the run
 	BytesAfterPurge *int64   `json:"bytes_after"`       // live bytes at the delete's version
 }
@@ -284,6 +295,8 @@ type RestoreOptions struct {
 	Run
 	// PurgeRunID is the run whose archived rows come back.
 	PurgeRunID string
+	// PurgeJournal is that run's folder: it says what was archived.
+	PurgeJournal deltaio.Journal
 	// Where narrows the rows. Nil: all of the run.
 	Where   *expr.Expr
 	Context expr.Context
@@ -312,6 +325,8 @@ type Leftover struct {
 	Steps map[string]int64 `json:"steps"` // txn versions by step
 	// Marked: its flags lie in the table.
 	Marked bool `json:"marked"`
+	// Deleted: its delete is committed, and nothing of it is undone.
+	Deleted bool `json:"deleted"`
 	// MarkVersion is the version of the mark commit, nil when the log no longer
 	// holds it.
 	MarkVersion *int64 `json:"mark_version"`

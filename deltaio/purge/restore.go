@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -16,7 +17,8 @@ import (
 // RestoreRows appends archived rows of a purge to the table they came from, with
 // the marker null. It refuses the whole restore when the table holds one of the
 // keys (without keys: one of the very rows). Columns that the table has lost
-// since refuse it as well; columns it has gained are null. The archive keeps its
+// since refuse it as well; columns it has gained are null. Archived rows that are
+// not those that the purge archived refuse it with ArchiveChangedError. The archive keeps its
 // rows.
 func RestoreRows(ctx context.Context, t, archive *deltaio.Table, opt RestoreOptions) (*RestoreResult, error) {
 	if err := opt.Run.check(); err != nil {
@@ -24,6 +26,9 @@ func RestoreRows(ctx context.Context, t, archive *deltaio.Table, opt RestoreOpti
 	}
 	if !plainID.MatchString(opt.PurgeRunID) {
 		return nil, fmt.Errorf("purge: RestoreOptions.PurgeRunID is %q: give the purge's run id", opt.PurgeRunID)
+	}
+	if opt.PurgeJournal == nil {
+		return nil, errors.New("purge: RestoreOptions.PurgeJournal is nil: give the purge's run folder")
 	}
 	r := &restoring{t: t, archive: archive, opt: opt, step: stepOf(opt.ID, StepRestore, 1)}
 	if res, err := r.before(ctx); res != nil || err != nil {
@@ -106,6 +111,9 @@ func (r *restoring) try(ctx context.Context, snap *deltaio.Snapshot) (deltaio.Co
 	}
 	from, err := r.source(ctx, snap)
 	if err != nil {
+		return deltaio.CommitResult{}, err
+	}
+	if err := r.unchanged(ctx, from.snap); err != nil {
 		return deltaio.CommitResult{}, err
 	}
 	rec := &restoreRecord{PurgeRunID: r.opt.PurgeRunID, Where: text(r.opt.Where)}
