@@ -176,7 +176,10 @@ func (c *checker) archive(ctx context.Context, r evidence.AuditRow) error {
 	}
 	c.add(total == *r.RowsDeleted && stamped == total, "the archive holds exactly the purged rows, with run_id and archived_at",
 		"%d rows in %s, %d of them stamped, %d deleted", total, r.ArchiveTable, stamped, *r.RowsDeleted)
-	return nil
+	if *r.RowsDeleted == 0 && total == 0 {
+		return nil
+	}
+	return c.content(ctx, r.ArchiveTable)
 }
 
 // readable is the question of before.
