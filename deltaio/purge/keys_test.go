@@ -75,7 +75,7 @@ func TestDelete_by_keys_refuses_when_a_key_also_hits_unflagged_rows(t *testing.T
 	w.mark(r, plan)
 	archive := w.archiveRows(r, plan, 1)
 	version := w.snapshot().Version()
-	opt := purge.DeleteOptions{Run: r, Archive: archive.Record, MatchKeys: []string{"id"}}
+	opt := purge.DeleteOptions{Run: r, Archive: archive.Record, ArchiveStore: w.archive, MatchKeys: []string{"id"}}
 	del, err := purge.DeleteMarked(w.ctx, w.table, opt)
 	require.NoError(t, err)
 	require.Equal(t, purge.KeysHitUnflagged, del.Outcome)
@@ -117,4 +117,17 @@ func TestDelete_without_archive_needs_a_bound_and_keeps_to_it(t *testing.T) {
 	stay, gone := split(all, due)
 	require.EqualValues(t, len(gone), del.RowsDeleted)
 	require.Equal(t, texts(stay), texts(w.rows()))
+}
+
+func TestLoadKeys_a_column_that_the_keys_table_lacks_refuses_and_names_those_it_has(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, setup{})
+	snap := keysTable(t, w, 1)
+	for _, given := range [][]string{{"idd"}, {"id", "name"}, nil} {
+		_, err := purge.LoadKeys(w.ctx, snap, given, []string{"id"})
+		var criteria *purge.CriteriaError
+		require.ErrorAs(t, err, &criteria, "%v", given)
+	}
+	_, err := purge.LoadKeys(w.ctx, snap, []string{"idd"}, []string{"id"})
+	require.ErrorContains(t, err, `no column "idd"; the keys table has id, `)
 }

@@ -37,19 +37,19 @@ func LoadKeys(ctx context.Context, snap *deltaio.Snapshot, tableColumns, columns
 // TRUE, such as holds that have not ended.
 func LoadKeysWhere(ctx context.Context, snap *deltaio.Snapshot, tableColumns, columns []string, where *expr.Expr, ec expr.Context) (*KeySet, error) {
 	if len(tableColumns) == 0 || len(tableColumns) != len(columns) {
-		return nil, fmt.Errorf("keys of %s: %d key columns against %d of the target; give both lists, of the same length",
-			snap.Table().URL(), len(tableColumns), len(columns))
+		return nil, keysError(snap, fmt.Errorf("%d key columns against %d of the target; give both lists, of the same length",
+			len(tableColumns), len(columns)))
 	}
 	k := &KeySet{columns: columns}
 	names := make([]string, len(tableColumns))
 	for i, c := range tableColumns {
 		f, ok := snap.Schema().Field(c)
 		if !ok {
-			return nil, fmt.Errorf("keys of %s: no column %q", snap.Table().URL(), c)
+			return nil, keysError(snap, fmt.Errorf("no column %q; the keys table has %s", c, strings.Join(columnNames(snap.Schema()), ", ")))
 		}
 		kind, err := keyKind(f.Type)
 		if err != nil {
-			return nil, fmt.Errorf("keys of %s: column %s: %w", snap.Table().URL(), f.Name, err)
+			return nil, keysError(snap, fmt.Errorf("column %s: %w", f.Name, err))
 		}
 		names[i] = f.Name
 		k.kinds = append(k.kinds, kind)
@@ -66,6 +66,19 @@ func LoadKeysWhere(ctx context.Context, snap *deltaio.Snapshot, tableColumns, co
 	}
 	k.seal()
 	return k, nil
+}
+
+// keysError: the keys table is not what the criteria take it for.
+func keysError(snap *deltaio.Snapshot, err error) error {
+	return &CriteriaError{Table: snap.Table().URL(), Part: "keys", Err: err}
+}
+
+func columnNames(s *schema.Struct) []string {
+	out := make([]string, len(s.Fields))
+	for i, f := range s.Fields {
+		out[i] = f.Name
+	}
+	return out
 }
 
 // newKeySet is an empty set over columns of a schema; fill it by collect and
