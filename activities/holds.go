@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,8 +37,16 @@ func holdSchema() *schema.Struct {
 		schema.Field{Name: "hold_until", Type: schema.Date, Nullable: true})}
 }
 
-// registerHold writes the hold of a restore, exactly once.
+// registerHold writes the hold of a restore, exactly once, unless the table has
+// holds that go on by other keys.
 func (a *Activities) registerHold(ctx context.Context, in RestoreRowsInput, found *FindRunResult, until time.Time, env deltaio.Env) error {
+	if err := a.sameHoldKeys(ctx, found.Run.Table, in.Request.Keys, env); err != nil {
+		return err
+	}
+	return a.writeHold(ctx, in, found, until, env)
+}
+
+func (a *Activities) writeHold(ctx context.Context, in RestoreRowsInput, found *FindRunResult, until time.Time, env deltaio.Env) error {
 	store, err := a.Lake.Table(ctx, holdsTable)
 	if err != nil {
 		return err
@@ -107,7 +116,7 @@ func (a *Activities) restoreHolds(ctx context.Context, table string, env deltaio
 		for i := range int(rec.NumRows()) {
 			set, err := a.heldKeys(ctx, rec, i, env)
 			if err == nil {
-				all, err = purge.Union(all, set)
+				all, err = union(table, all, set)
 			}
 			if err != nil {
 				rec.Release()
@@ -117,6 +126,26 @@ func (a *Activities) restoreHolds(ctx context.Context, table string, env deltaio
 		rec.Release()
 	}
 	return all, nil
+}
+
+// union joins two sets of held keys. Sets over other columns are no matter of
+// trying again.
+func union(table string, a, b *purge.KeySet) (*purge.KeySet, error) {
+	u, err := purge.Union(a, b)
+	if err != nil {
+		return nil, &purge.CriteriaError{Table: table, Part: "hold keys", Err: err}
+	}
+	return u, nil
+}
+
+// sameHoldKeys refuses a hold by other columns than those of a hold of the table
+// that goes on: the next purge could not read the two together.
+func (a *Activities) sameHoldKeys(ctx context.Context, table string, keys []string, env deltaio.Env) error {
+	held, err := a.restoreHolds(ctx, table, env)
+	if err != nil || held == nil || slices.EqualFunc(held.Columns(), keys, strings.EqualFold) {
+		return err
+	}
+	return refused("rows of %s are held by the keys (%s) already; restore by these keys too, not by (%s)", table, strings.Join(held.Columns(), ", "), strings.Join(keys, ", "))
 }
 
 // heldKeys reads one hold's keys from the archive the rows came from.
