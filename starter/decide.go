@@ -54,7 +54,7 @@ func updateWorkflow(ctx context.Context, cl client.Client, id, name string, arg,
 		err = h.Get(ctx, answer)
 	}
 	if err != nil {
-		return fmt.Errorf("%s %s: %w", name, id, err)
+		return fmt.Errorf("%s %s: %w", name, id, plain(err))
 	}
 	return nil
 }
@@ -82,10 +82,18 @@ func (a *app) cancelCommand() *cobra.Command {
 			}
 			defer cl.Close()
 			id := workflowID(args[0])
+			failing := retries(pending(cmd.Context(), cl, id, "")) // a cancelled step no longer shows why it failed
 			if err := cl.CancelWorkflow(cmd.Context(), id, ""); err != nil {
 				return fmt.Errorf("cancel %s: %w", id, err)
 			}
-			return a.print(map[string]string{"cancel_requested": id}, func(w io.Writer) {
+			answer := map[string]any{"cancel_requested": id}
+			if len(failing) > 0 {
+				answer["retrying"] = failing
+			}
+			return a.print(answer, func(w io.Writer) {
+				for _, r := range failing {
+					fmt.Fprintln(w, r)
+				}
 				fmt.Fprintf(w, "cancel requested; see how it ends: lakewarden status %s\n", args[0])
 			})
 		},

@@ -57,7 +57,7 @@ func (a *app) startRestore(ctx context.Context, req spec.RestoreRequest, wait bo
 	}
 	var r workflows.RestoreResult
 	if err := cl.GetWorkflow(ctx, s.WorkflowID, s.RunID).Get(ctx, &r); err != nil {
-		return err
+		return fmt.Errorf("restore of run %s: %w", req.RunID, plain(err))
 	}
 	return a.print(r, func(w io.Writer) {
 		fmt.Fprintf(w, "%s: %s\n", r.Table, r.Outcome)

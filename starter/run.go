@@ -152,5 +152,5 @@ func (a *app) startLakehouse(ctx context.Context, list spec.PurgeLakehouse, wait
 	if err := a.print(r, func(w io.Writer) { fmt.Fprintln(w, r.Markdown()) }); err != nil {
 		return err
 	}
-	return failed
+	return plain(failed)
 }

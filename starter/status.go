@@ -21,12 +21,27 @@ func (a *app) statusCommand() *cobra.Command {
 				return err
 			}
 			defer cl.Close()
-			s, err := queryStatus(cmd.Context(), cl, workflowID(args[0]), "")
+			id := workflowID(args[0])
+			s, err := queryStatus(cmd.Context(), cl, id, "")
 			if err != nil {
 				return err
 			}
-			return a.print(s, func(w io.Writer) { fmt.Fprintln(w, s.Markdown()) })
+			shown := shownStatus{s, retries(pending(cmd.Context(), cl, id, ""))}
+			return a.print(shown, func(w io.Writer) { shown.text(w) })
 		},
+	}
+}
+
+// shownStatus is a workflow's own state and what the server knows beside it.
+type shownStatus struct {
+	workflows.Status
+	Retrying []retrying `json:"retrying,omitempty"`
+}
+
+func (s *shownStatus) text(w io.Writer) {
+	fmt.Fprintln(w, s.Markdown())
+	for _, r := range s.Retrying {
+		fmt.Fprintln(w, r)
 	}
 }
 

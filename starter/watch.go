@@ -9,6 +9,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
+	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
@@ -72,7 +73,7 @@ func (a *app) finish(r workflows.PurgeResult, err error) error {
 		_ = cancelled.Details(&r)
 	}
 	if r.Outcome == "" && err != nil {
-		return err
+		return plain(err)
 	}
 	if perr := a.print(r, func(w io.Writer) { printResult(w, r) }); perr != nil {
 		return perr
@@ -115,6 +116,8 @@ type view struct {
 	stage string
 	bar   *progressbar.ProgressBar
 	phase string
+	// attempts are the newest that were printed, by step.
+	attempts map[string]int32
 }
 
 func (v *view) show(ctx context.Context, cl client.Client, id, runID string) {
@@ -127,8 +130,25 @@ func (v *view) show(ctx context.Context, cl client.Client, id, runID string) {
 		v.stage = s.Stage
 		fmt.Fprintf(v.w, "%s  %s\n", s.Since.UTC().Format("15:04:05"), stageLine(s))
 	}
+	acts := pending(ctx, cl, id, runID)
+	v.failed(retries(acts))
 	if v.tty {
-		v.progress(heartbeat(ctx, cl, id, runID))
+		v.progress(heartbeat(acts))
+	}
+}
+
+// failed prints each new attempt once.
+func (v *view) failed(rs []retrying) {
+	for _, r := range rs {
+		if v.attempts[r.Step] == r.Attempt {
+			continue
+		}
+		if v.attempts == nil {
+			v.attempts = map[string]int32{}
+		}
+		v.attempts[r.Step] = r.Attempt
+		v.close()
+		fmt.Fprintf(v.w, "          %s\n", r)
 	}
 }
 
@@ -143,12 +163,8 @@ func stageLine(s workflows.Status) string {
 }
 
 // heartbeat reads what the running activity last reported.
-func heartbeat(ctx context.Context, cl client.Client, id, runID string) (p activities.Progress) {
-	d, err := cl.DescribeWorkflow(ctx, id, runID)
-	if err != nil {
-		return p
-	}
-	for _, act := range d.RawResponse.GetPendingActivities() {
+func heartbeat(acts []*workflowpb.PendingActivityInfo) (p activities.Progress) {
+	for _, act := range acts {
 		if h := act.GetHeartbeatDetails(); h != nil {
 			if converter.GetDefaultDataConverter().FromPayloads(h, &p) == nil && p.FilesTotal > 0 {
 				return p
