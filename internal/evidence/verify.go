@@ -24,6 +24,21 @@ type Finding struct {
 	Detail  string `json:"detail"`
 }
 
+// String says it to people: "edited: run r-1, row 5f0c…: why".
+func (f Finding) String() string {
+	var where []string
+	if f.RunID != "" {
+		where = append(where, "run "+f.RunID)
+	}
+	if f.RowHash != "" {
+		where = append(where, "row "+f.RowHash)
+	}
+	if len(where) == 0 {
+		return f.Kind + ": " + f.Detail
+	}
+	return f.Kind + ": " + strings.Join(where, ", ") + ": " + f.Detail
+}
+
 // ChainReport says what a chain holds and whether it is whole.
 type ChainReport struct {
 	Sealed   int       `json:"sealed"` // rows in the chain
