@@ -44,6 +44,9 @@ func ArchiveRows(ctx context.Context, src *deltaio.Table, dst storage.Store, env
 	if a.stager, err = newStager(ctx, to, opt.Run, fmt.Sprintf("%s%d", StepArchive, opt.Attempt)); err != nil {
 		return nil, err
 	}
+	if a.again, err = begun(ctx, opt.Run, to.Env().NewID()); err != nil {
+		return nil, err
+	}
 	return a.run(ctx)
 }
 
@@ -55,6 +58,21 @@ type archiving struct {
 	fit      *archiveFit
 	step     deltaio.Step
 	stager   *stager
+	again    bool // an earlier call may have died in the middle
+}
+
+// begun notes a call of archiving in the run folder, and says whether it is not
+// the first.
+func begun(ctx context.Context, r Run, id string) (again bool, err error) {
+	const prefix = "archiving/"
+	names, err := r.Journal.List(ctx, prefix)
+	if err == nil {
+		err = r.Journal.Put(ctx, prefix+id+".json", []byte("{}"))
+	}
+	if err != nil {
+		return false, fmt.Errorf("note in run folder %s that archiving begins: %w", r.Journal.URL(), err)
+	}
+	return len(names) > 0, nil
 }
 
 // before answers for an attempt that the archive shows as done or undone, and
@@ -127,7 +145,7 @@ func (a *archiving) run(ctx context.Context) (*ArchiveResult, error) {
 		return nil, err
 	}
 	if res.Outcome == deltaio.Fenced { // the undo was before us and could not sweep this
-		return &ArchiveResult{Outcome: Fenced, Attempt: a.opt.Attempt}, sweepBeside(ctx, a.dst, a.opt.Run, a.stager.step, nil, rec.Files)
+		return &ArchiveResult{Outcome: Fenced, Attempt: a.opt.Attempt}, sweepAttempts(ctx, a.dst, a.opt.Run, a.opt.Attempt, nil)
 	}
 	var stored archiveRecord
 	name, err := committedRecord(ctx, a.opt.Run, StepArchive, res, &stored)
@@ -138,7 +156,11 @@ func (a *archiving) run(ctx context.Context) (*ArchiveResult, error) {
 	for _, f := range stored.Files {
 		keep[f.Key().Path] = true
 	}
-	return stored.result(res, name), sweepBeside(ctx, a.dst, a.opt.Run, a.stager.step, keep, stored.Files)
+	if a.again {
+		return stored.result(res, name), sweepAttempts(ctx, a.dst, a.opt.Run, a.opt.Attempt, keep)
+	}
+	_, err = sweep(ctx, a.dst, a.opt.Run, keep, a.stager.step)
+	return stored.result(res, name), err
 }
 
 // stage writes the rows that leave into data files of the archive.

@@ -115,37 +115,38 @@ func sweepListed(ctx context.Context, t *deltaio.Table, r Run) (deleted int, err
 	return deleted, nil
 }
 
-// sweepBeside deletes what other calls of a step that is decided wrote beside the
-// given files and nothing refers to: neither the newest version nor keep. It
-// finds them by listing, as their names may not have been told before they were
-// written.
-func sweepBeside(ctx context.Context, t *deltaio.Table, r Run, step string, keep map[string]bool, files []*log.Add) error {
+// sweepAttempts deletes what the archiving attempts up to one that is decided wrote
+// and nothing refers to: neither the newest version nor keep. It lists the
+// archive, as a worker that died has not told the names of its last files.
+func sweepAttempts(ctx context.Context, t *deltaio.Table, r Run, attempt int, keep map[string]bool) error {
 	snap, err := t.Snapshot(ctx)
 	if err != nil {
 		return err
 	}
 	refs := referenced(snap)
-	seen := map[string]bool{}
-	for _, f := range files {
-		key := f.Key().Path
-		prefix := key[:strings.LastIndexByte(key, '/')+1] + filePrefix(r.ID, step)
-		if seen[prefix] {
+	for info, err := range t.Store().List(ctx, "", "") {
+		if err != nil {
+			return fmt.Errorf("%s: look for staged files: %w", t.URL(), err)
+		}
+		if keep[info.Key] || refs[info.Key] || !ownFile(info.Key, r.ID) || !ofAttempts(info.Key, r.ID, attempt) {
 			continue
 		}
-		seen[prefix] = true
-		for info, err := range t.Store().List(ctx, prefix, "") {
-			if err != nil {
-				return fmt.Errorf("%s: look for staged files: %w", t.URL(), err)
-			}
-			if keep[info.Key] || refs[info.Key] || !ownFile(info.Key, r.ID) {
-				continue
-			}
-			if err := deleteStaged(ctx, t, info.Key, new(int)); err != nil {
-				return err
-			}
+		if err := deleteStaged(ctx, t, info.Key, new(int)); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// ofAttempts says whether an archiving attempt up to the given one named the file.
+func ofAttempts(key, runID string, attempt int) bool {
+	base := key[strings.LastIndexByte(key, '/')+1:]
+	for k := 1; k <= attempt; k++ {
+		if strings.HasPrefix(base, filePrefix(runID, fmt.Sprintf("%s%d", StepArchive, k))) {
+			return true
+		}
+	}
+	return false
 }
 
 // referenced are the keys that the newest version names, live or tombstoned.
