@@ -9,15 +9,19 @@ import (
 )
 
 // settle looks for runs that the table's log shows without an end. What a closed
-// one left is undone; an open one refuses the plan. It gives the closed runs.
+// one left is undone, or recorded where it had deleted; an open one refuses the
+// plan. It gives the runs that were undone.
 func (p *planner) settle(ctx context.Context) ([]string, error) {
 	found, err := purge.FindLeftovers(ctx, p.table)
 	if err != nil {
 		return nil, err
 	}
+	if err := p.recordEnded(ctx, found); err != nil {
+		return nil, err
+	}
 	var closed []string
 	for _, l := range found {
-		if l.RunID == p.in.RunID {
+		if l.RunID == p.in.RunID || l.Deleted {
 			continue
 		}
 		old, err := p.a.oldPlan(ctx, l.RunID)

@@ -9,11 +9,41 @@ import (
 	"github.com/lakewarden/lakewarden/deltaio"
 )
 
+// CommittedMark gives the result of a run's mark; nil when none is committed.
+// Only Run.ID and Run.Journal are used.
+func CommittedMark(ctx context.Context, t *deltaio.Table, r Run) (*MarkResult, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	res, err := markedBefore(ctx, t, r, stepOf(r.ID, StepMark, 1))
+	if err != nil || res == nil || res.Outcome == Fenced {
+		return nil, err
+	}
+	return res, nil
+}
+
+// DeletedAt is the time of the commit that deleted the run's rows, as the commit
+// itself says it; ok is false when the log does not hold that commit.
+func DeletedAt(ctx context.Context, t *deltaio.Table, runID string) (at time.Time, ok bool, err error) {
+	res, ok, err := t.FindStep(ctx, stepOf(runID, StepDelete, 1))
+	if err != nil || !ok {
+		return time.Time{}, false, err
+	}
+	for _, a := range res.Actions {
+		var ms int64
+		if a.CommitInfo.Get("timestamp", &ms) {
+			return msTime(ms), true, nil
+		}
+	}
+	return time.Time{}, false, nil
+}
+
 func msTime(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 
-// FindLeftovers lists the runs whose steps on the table have no end: the marker
-// column was added or rows were flagged, and neither a delete nor an undo
-// followed. A run that is still going on is among them.
+// FindLeftovers lists the runs whose steps on the table no undo followed: the
+// marker column was added, rows were flagged, or (Deleted) the delete is
+// committed. Runs that are still going on are among them, and so is every run
+// that deleted, since the table does not know what was recorded.
 func FindLeftovers(ctx context.Context, t *deltaio.Table) ([]Leftover, error) {
 	snap, err := t.Snapshot(ctx)
 	if err != nil {
@@ -57,11 +87,12 @@ func leftoversOf(txns map[string]int64) []Leftover {
 	for run, steps := range runs {
 		isDone := func(step string) bool { return steps[step]%2 == 1 }
 		started := isDone(StepMark) || isDone(StepColumn)
-		ended := isDone(StepDelete) || steps[StepMark] > 0 && !isDone(StepMark)
-		if !started || ended {
+		deleted := isDone(StepDelete)
+		undone := steps[StepMark] > 0 && !isDone(StepMark)
+		if !deleted && (!started || undone) {
 			continue
 		}
-		out = append(out, Leftover{RunID: run, Steps: steps, Marked: isDone(StepMark)})
+		out = append(out, Leftover{RunID: run, Steps: steps, Marked: isDone(StepMark) && !deleted, Deleted: deleted})
 	}
 	slices.SortFunc(out, func(a, b Leftover) int { return strings.Compare(a.RunID, b.RunID) })
 	return out

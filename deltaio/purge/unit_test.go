@@ -42,22 +42,24 @@ func TestLeftovers_by_txn_versions(t *testing.T) {
 	for name, c := range map[string]struct {
 		txns         map[string]int64
 		left, marked bool
+		deleted      bool
 	}{
-		"column added only":        {map[string]int64{at(StepColumn): 1}, true, false},
-		"marked":                   {map[string]int64{at(StepColumn): 1, at(StepMark): 1}, true, true},
-		"marked, delete fenced":    {map[string]int64{at(StepMark): 1, at(StepDelete): 2}, true, true},
-		"marked and deleted":       {map[string]int64{at(StepMark): 1, at(StepDelete): 1}, false, false},
-		"unmarked":                 {map[string]int64{at(StepColumn): 1, at(StepMark): 2}, false, false},
-		"unmarked, repaired":       {map[string]int64{at(StepMark): 4}, false, false},
-		"without marker":           {map[string]int64{at(StepDelete): 1}, false, false},
-		"fenced before it started": {map[string]int64{at(StepMark): 2, at(StepDelete): 2, at(StepColumn): 2}, false, false},
-		"another program":          {map[string]int64{"stream": 1}, false, false},
-		"a restore":                {map[string]int64{at(StepRestore): 1}, false, false},
+		"column added only":        {map[string]int64{at(StepColumn): 1}, true, false, false},
+		"marked":                   {map[string]int64{at(StepColumn): 1, at(StepMark): 1}, true, true, false},
+		"marked, delete fenced":    {map[string]int64{at(StepMark): 1, at(StepDelete): 2}, true, true, false},
+		"marked and deleted":       {map[string]int64{at(StepMark): 1, at(StepDelete): 1}, true, false, true},
+		"unmarked":                 {map[string]int64{at(StepColumn): 1, at(StepMark): 2}, false, false, false},
+		"unmarked, repaired":       {map[string]int64{at(StepMark): 4}, false, false, false},
+		"without marker":           {map[string]int64{at(StepDelete): 1}, true, false, true},
+		"fenced before it started": {map[string]int64{at(StepMark): 2, at(StepDelete): 2, at(StepColumn): 2}, false, false, false},
+		"another program":          {map[string]int64{"stream": 1}, false, false, false},
+		"a restore":                {map[string]int64{at(StepRestore): 1}, false, false, false},
 	} {
 		got := leftoversOf(c.txns)
 		require.Equal(t, c.left, len(got) == 1, name)
 		if c.left {
 			require.Equal(t, c.marked, got[0].Marked, name)
+			require.Equal(t, c.deleted, got[0].Deleted, name)
 		}
 	}
 }
