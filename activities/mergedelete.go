@@ -3,8 +3,11 @@ package activities
 import (
 	"context"
 	"fmt"
+	"strings"
 
+	"github.com/lakewarden/lakewarden/deltaio"
 	"github.com/lakewarden/lakewarden/deltaio/purge"
+	"github.com/lakewarden/lakewarden/internal/evidence"
 	"github.com/lakewarden/lakewarden/spec"
 )
 
@@ -23,6 +26,7 @@ const (
 	RowsChanged      = "rows_changed"       // archive anew: the table's flagged rows differ from the archive
 	KeysHitUnflagged = "keys_hit_unflagged" // match: keys would delete rows that were never archived
 	MoreThanApproved = "more_than_approved" // ask again
+	NothingLeft      = "nothing_left"       // others cleared every flag: nothing was deleted
 )
 
 // MergeDeleteResult: counts come from the commit's own actions.
@@ -72,6 +76,9 @@ func (a *Activities) MergeDelete(ctx context.Context, in MergeDeleteInput) (*Mer
 	opt := purge.DeleteOptions{Run: run, Plan: l.plan.Counts.Record, MaxRows: in.RowsApproved}
 	if in.Verified != nil {
 		opt.Archive = in.Verified.Record
+		if opt.ArchiveStore, err = a.Lake.Table(ctx, l.plan.Policy.Archive.Table); err != nil {
+			return nil, fail(ctx, err)
+		}
 	} else {
 		opt.NoArchive = true
 		if opt.MaxRows == nil {
@@ -101,6 +108,12 @@ func deleteResult(r *purge.DeleteResult, approved *int64, run Run) (*MergeDelete
 			out.Outcome = MoreThanApproved
 		}
 		out.Detail = fmt.Sprintf("%d rows would go now, %d were archived", r.RowsFound, r.Expected.Count)
+		if len(r.ArchiveDiffers) > 0 {
+			out.Detail = "the archive no longer holds what was archived: " + strings.Join(r.ArchiveDiffers, "; ")
+		}
+	case purge.NothingLeft:
+		out.Outcome = NothingLeft
+		out.Detail = "other writers cleared every flag of this run, or removed its rows, before the delete; nothing was deleted; plan again"
 	case purge.KeysHitUnflagged:
 		out.Outcome = KeysHitUnflagged
 		out.Detail = fmt.Sprintf("deleting by key would hit %d rows that are not flagged and were never archived; examples lie in the run folder as %s; nothing was deleted",
@@ -129,10 +142,35 @@ func (a *Activities) VerifyPurge(ctx context.Context, in VerifyPurgeInput) (*Ver
 		return nil, fail(ctx, err)
 	}
 	out := &VerifyPurgeResult{Checks: purgeChecks(in, r)}
+	if in.Archive != nil && in.Archive.Record != "" {
+		c, err := a.archiveCheck(ctx, l, run, in, env)
+		if err != nil {
+			return nil, fail(ctx, err)
+		}
+		out.Checks = append(out.Checks, c)
+	}
 	for _, c := range out.Checks {
 		if !c.OK {
 			return nil, halt("check %q failed: %s (%v)", c.Name, c.Detail, r.Reasons)
 		}
 	}
 	return out, nil
+}
+
+// archiveCheck looks at the archive itself, not at what was reported of it.
+func (a *Activities) archiveCheck(ctx context.Context, l *loaded, run purge.Run, in VerifyPurgeInput, env deltaio.Env) (Check, error) {
+	dst, err := a.Lake.Table(ctx, l.plan.Policy.Archive.Table)
+	if err != nil {
+		return Check{}, err
+	}
+	ok, why, err := purge.ArchiveHolds(ctx, l.table, dst, env, purge.VerifyArchiveOptions{Run: run, Archive: in.Archive.Record})
+	if err != nil {
+		return Check{}, err
+	}
+	same := in.Delete.RowsDeleted != nil && in.Archive.Rows == *in.Delete.RowsDeleted
+	detail := fmt.Sprintf("%d rows archived, %s deleted", in.Archive.Rows, evidence.Count(in.Delete.RowsDeleted))
+	if !ok {
+		detail += "; the archive no longer holds what was archived: " + strings.Join(why, "; ")
+	}
+	return Check{Name: "the archive holds exactly the deleted rows", OK: ok && same, Detail: detail}, nil
 }

@@ -215,6 +215,8 @@ func (p *purge) archiveAndDelete(ctx workflow.Context) error {
 		switch outcome {
 		case activities.Deleted:
 			return nil
+		case activities.NothingLeft:
+			return failure(TypeConflict, p.status.Delete.Detail, nil)
 		case activities.KeysHitUnflagged:
 			return failure(TypeRefused, p.status.Delete.Detail, nil)
 		case activities.MoreThanApproved:

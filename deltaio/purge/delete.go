@@ -72,6 +72,8 @@ func (o DeleteOptions) check() error {
 	switch {
 	case o.Archive == "" && !o.NoArchive:
 		return errors.New("purge: DeleteOptions.Archive is empty: rows are deleted only against a verified archive (or NoArchive)")
+	case o.Archive != "" && o.ArchiveStore == nil:
+		return errors.New("purge: DeleteOptions.ArchiveStore is nil: the archive is looked at once more before the delete")
 	case o.NoArchive && o.MaxRows == nil:
 		return errors.New("purge: DeleteOptions.NoArchive needs MaxRows: nothing else would bound the delete")
 	}
@@ -168,6 +170,9 @@ func (d *deleting) try(ctx context.Context, snap *deltaio.Snapshot) (deltaio.Com
 	if !same {
 		return d.refuse(rec, Changed)
 	}
+	if m := d.from.mark; m != nil && m.Result.RowsMarked > 0 && len(set.files) == 0 {
+		return d.refuse(rec, NothingLeft)
+	}
 	if hit, err := d.keysHit(ctx, set, rec); err != nil || hit {
 		if err != nil {
 			return deltaio.CommitResult{}, err
@@ -177,11 +182,41 @@ func (d *deleting) try(ctx context.Context, snap *deltaio.Snapshot) (deltaio.Com
 	if err := d.stage(ctx, set, rec); err != nil {
 		return deltaio.CommitResult{}, err
 	}
+	// Last, since the archive may be touched while files are rewritten here.
+	if holds, err := d.archiveHolds(ctx, rec); err != nil || !holds {
+		if err != nil {
+			return deltaio.CommitResult{}, err
+		}
+		return d.changedOrFenced(ctx, rec)
+	}
 	name, _, err := writeRecord(ctx, d.opt.Run, StepDelete, d.t.Env().NewID(), rec)
 	if err != nil {
 		return deltaio.CommitResult{}, err
 	}
 	return d.commit(ctx, snap, rec, name)
+}
+
+// changedOrFenced: where the run was undone meanwhile, its archive is empty for
+// that reason.
+func (d *deleting) changedOrFenced(ctx context.Context, rec *deleteRecord) (deltaio.CommitResult, error) {
+	snap, err := d.t.Snapshot(ctx)
+	if err != nil {
+		return deltaio.CommitResult{}, err
+	}
+	if v, _ := snap.Txn(d.step.AppID); v > d.step.Version {
+		return deltaio.CommitResult{Outcome: deltaio.Fenced}, nil
+	}
+	return d.refuse(rec, Changed)
+}
+
+// archiveHolds looks at the archive once more, right before the commit.
+func (d *deleting) archiveHolds(ctx context.Context, rec *deleteRecord) (bool, error) {
+	if d.archive == nil {
+		return true, nil
+	}
+	ok, why, err := ArchiveHolds(ctx, d.t, d.opt.ArchiveStore, d.t.Env(), VerifyArchiveOptions{Run: d.opt.Run, Archive: d.opt.Archive})
+	rec.Result.ArchiveDiffers = why
+	return ok, err
 }
 
 func (d *deleting) refuse(rec *deleteRecord, o Outcome) (deltaio.CommitResult, error) {

@@ -78,7 +78,7 @@ func TestPurge_two_runs_at_once_neither_lose_nor_double_rows(t *testing.T) {
 		require.Equal(t, purge.Changed, w.delete(b, planB, archiveB).Outcome)
 		archiveB = w.archiveRows(b, planB, 2)
 		require.Zero(t, archiveB.Rows)
-		require.Equal(t, purge.Done, w.delete(b, planB, archiveB).Outcome)
+		require.Contains(t, []purge.Outcome{purge.Done, purge.NothingLeft}, w.delete(b, planB, archiveB).Outcome)
 		stay, gone := split(all, due)
 		require.Equal(t, texts(stay), texts(w.rows()))
 		require.Equal(t, texts(gone), texts(w.archived("")))

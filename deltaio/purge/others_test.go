@@ -160,7 +160,7 @@ func TestDelete_more_rows_than_approved_asks_again(t *testing.T) {
 	archive := w.archiveRows(r, plan, 1)
 	few := archive.Rows - 1
 	version := w.snapshot().Version()
-	del, err := purge.DeleteMarked(w.ctx, w.table, purge.DeleteOptions{Run: r, Archive: archive.Record, MaxRows: &few})
+	del, err := purge.DeleteMarked(w.ctx, w.table, purge.DeleteOptions{Run: r, Archive: archive.Record, ArchiveStore: w.archive, MaxRows: &few})
 	require.NoError(t, err)
 	require.Equal(t, purge.Changed, del.Outcome)
 	require.True(t, del.MoreThanMax)
@@ -346,7 +346,7 @@ func TestCompensate_whole_run_leaves_table_and_archive_as_before(t *testing.T) {
 	w.unmark(r)
 	require.Equal(t, texts(all), texts(w.rows()))
 	require.Empty(t, w.archived(""))
-	late, err := purge.DeleteMarked(w.ctx, w.table, purge.DeleteOptions{Run: r, Archive: archive.Record})
+	late, err := purge.DeleteMarked(w.ctx, w.table, purge.DeleteOptions{Run: r, Archive: archive.Record, ArchiveStore: w.archive})
 	require.NoError(t, err)
 	require.Equal(t, purge.Fenced, late.Outcome)
 	again, err := purge.ArchiveRows(w.ctx, w.table, w.archive, w.env(), purge.ArchiveOptions{Run: r, Attempt: 1, ArchivedAt: start})

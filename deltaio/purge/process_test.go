@@ -113,7 +113,7 @@ func (w *world) tryArchive(r purge.Run, plan *purge.PlanResult, attempt int) (*p
 
 func (w *world) tryDelete(r purge.Run, plan *purge.PlanResult, a *purge.ArchiveResult) (*purge.DeleteResult, error) {
 	r.Journal = w.folderOf(r.ID)
-	return purge.DeleteMarked(w.ctx, w.table, purge.DeleteOptions{Run: r, Plan: plan.Record, Archive: a.Record})
+	return purge.DeleteMarked(w.ctx, w.table, purge.DeleteOptions{Run: r, Plan: plan.Record, Archive: a.Record, ArchiveStore: w.archiveStore()})
 }
 
 // tryCompensate undoes a run as the workflow does. deleted: it was too late.

@@ -46,7 +46,7 @@ func (w *world) verify(r purge.Run, a *purge.ArchiveResult) *purge.VerifyResult 
 
 func (w *world) delete(r purge.Run, plan *purge.PlanResult, a *purge.ArchiveResult) *purge.DeleteResult {
 	w.t.Helper()
-	res, err := purge.DeleteMarked(w.ctx, w.table, purge.DeleteOptions{Run: r, Plan: plan.Record, Archive: a.Record})
+	res, err := purge.DeleteMarked(w.ctx, w.table, purge.DeleteOptions{Run: r, Plan: plan.Record, Archive: a.Record, ArchiveStore: w.archive})
 	require.NoError(w.t, err)
 	return res
 }

@@ -40,7 +40,7 @@ func VerifyPurge(ctx context.Context, t *deltaio.Table, opt VerifyPurgeOptions) 
 	if err := checkRows(ctx, t, res.Version, &rec, out, fail); err != nil {
 		return nil, err
 	}
-	if err := checkBefore(ctx, t, opt.Run, res.Version, out, fail); err != nil {
+	if err := checkBefore(ctx, t, opt.Run, res.Version, out); err != nil {
 		return nil, err
 	}
 	out.Agrees = len(out.Reasons) == 0
@@ -154,9 +154,12 @@ func countRows(snap *deltaio.Snapshot) (rows, bytes *int64, err error) {
 	return &n, &b, nil
 }
 
-// checkBefore: the version before the run can still be read. The files that are
-// live now are as good as read; the others are looked up one by one.
-func checkBefore(ctx context.Context, t *deltaio.Table, r Run, deleted int64, out *VerifyPurgeResult, fail func(string, ...any)) error {
+// checkBefore: whether the version before the run can still be read. The files
+// that are live now are as good as read; the others are looked up one by one. A
+// no is a note: this run removes no file before it verifies, so that another
+// program's vacuum or log clean-up was here, and no retry brings them back.
+func checkBefore(ctx context.Context, t *deltaio.Table, r Run, deleted int64, out *VerifyPurgeResult) error {
+	note := func(format string, args ...any) { out.Notes = append(out.Notes, fmt.Sprintf(format, args...)) }
 	before := deleted - 1
 	res, ok, err := t.FindStep(ctx, stepOf(r.ID, StepMark, 1))
 	if err != nil {
@@ -171,7 +174,7 @@ func checkBefore(ctx context.Context, t *deltaio.Table, r Run, deleted int64, ou
 	out.VersionBefore = &before
 	snap, err := t.SnapshotAt(ctx, before)
 	if errors.Is(err, deltaio.ErrNoVersion) {
-		fail("version %d, from before the run, is no longer in the log", before)
+		note("version %d, from before the run, is no longer in the log: another program cleaned it up", before)
 		return nil
 	}
 	if err != nil {
@@ -191,7 +194,7 @@ func checkBefore(ctx context.Context, t *deltaio.Table, r Run, deleted int64, ou
 		return err
 	}
 	if out.BeforeReadable = len(missing) == 0; !out.BeforeReadable {
-		fail("version %d, from before the run, cannot be read any more: %d of its files are gone, such as %s", before, len(missing), missing[0])
+		note("version %d, from before the run, cannot be read any more: another program removed %d of its files, such as %s", before, len(missing), missing[0])
 	}
 	return nil
 }

@@ -84,7 +84,7 @@ func run(b *testing.B, dir, hold string) {
 	v, err := purge.VerifyArchive(ctx, t, archive, env(), purge.VerifyArchiveOptions{Run: r, Archive: a.Record})
 	require.NoError(b, err)
 	require.True(b, v.Agrees, "%v", v.Reasons)
-	d, err := purge.DeleteMarked(ctx, t, purge.DeleteOptions{Run: r, Plan: plan.Record, Archive: a.Record})
+	d, err := purge.DeleteMarked(ctx, t, purge.DeleteOptions{Run: r, Plan: plan.Record, Archive: a.Record, ArchiveStore: archive})
 	require.NoError(b, err)
 	require.Equal(b, m.RowsMarked, d.RowsDeleted)
 	b.ReportMetric(peakMiB(b), "peak-MiB")
