@@ -26,9 +26,9 @@ func (r *PlanPurgeResult) markdown(policy spec.RetentionPolicy) string {
 	if r.Cutoff != "" {
 		row("cutoff", "%s", r.Cutoff)
 	}
-	row("criteria", "`%s`", r.Criteria)
+	row("criteria", "%s", CodeSpan(r.Criteria))
 	if r.Hold != "" {
-		row("hold", "`%s`", r.Hold)
+		row("hold", "%s", CodeSpan(r.Hold))
 	}
 	row("legal basis", "%s (owner %s)", policy.LegalBasis, policy.Owner)
 	row("rows due", "%s of %s%s", evidence.Count(r.RowsDue), evidence.Count(r.RowsTotal), percent(r.Share))
@@ -40,6 +40,20 @@ func (r *PlanPurgeResult) markdown(policy spec.RetentionPolicy) string {
 	row("who will notice", "%s", r.notice(policy))
 	row("vacuum", "files leave storage %s after they are removed", r.VacuumRetention)
 	return b.String()
+}
+
+// CodeSpan renders one line of code in Markdown, between more backticks than the
+// code has in a row.
+func CodeSpan(code string) string {
+	code = strings.ReplaceAll(code, "\n", " ")
+	fence := "`"
+	for strings.Contains(code, fence) {
+		fence += "`"
+	}
+	if strings.HasPrefix(code, "`") || strings.HasSuffix(code, "`") {
+		code = " " + code + " " // Markdown takes the spaces off again
+	}
+	return fence + code + fence
 }
 
 func percent(share *float64) string {

@@ -52,7 +52,7 @@ func (s *Status) Markdown() string {
 	line("policy", s.Policy)
 	if p := s.Plan; p != nil {
 		line("cutoff", p.Cutoff)
-		line("criteria", "`"+p.Criteria+"`")
+		line("criteria", activities.CodeSpan(p.Criteria))
 		line("rows due", count(p.RowsDue)+" of "+count(p.RowsTotal))
 		line("rows held", count(p.RowsHeld))
 		line("rows undated (kept)", count(p.RowsUndated))
