@@ -24,18 +24,19 @@ type pulse struct {
 	last Progress
 	at   time.Time
 	now  func() time.Time
-	done chan struct{}
+	quit chan struct{} // the work is done
+	done chan struct{} // no beat comes any more
 }
 
 // beat starts heartbeating and gives deltaio's surroundings with progress tied
-// to it. The caller defers stop.
+// to it. The caller defers stop, after which no beat comes. A beat under way is
+// let finish: cut short, it would be logged as a failure of the server.
 func (a *Activities) beat(ctx context.Context, phase string) (deltaio.Env, func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	p := &pulse{now: a.Now, at: a.Now(), last: Progress{Phase: phase}, done: make(chan struct{})}
+	p := &pulse{now: a.Now, at: a.Now(), last: Progress{Phase: phase}, quit: make(chan struct{}), done: make(chan struct{})}
 	go p.run(ctx)
 	env := a.env()
 	env.Progress = p.progress
-	return env, func() { cancel(); <-p.done }
+	return env, func() { close(p.quit); <-p.done }
 }
 
 func (p *pulse) progress(d deltaio.Progress) {
@@ -52,7 +53,7 @@ func (p *pulse) run(ctx context.Context) {
 	defer close(p.done)
 	tick := time.NewTicker(beatEvery)
 	defer tick.Stop()
-	for {
+	for !p.over(ctx) {
 		p.mu.Lock()
 		last, idle := p.last, p.now().Sub(p.at)
 		p.mu.Unlock()
@@ -61,8 +62,18 @@ func (p *pulse) run(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
-			return
+		case <-p.quit:
 		case <-tick.C:
 		}
+	}
+}
+
+// over reports that the work is done or cancelled.
+func (p *pulse) over(ctx context.Context) bool {
+	select {
+	case <-p.quit:
+		return true
+	default:
+		return ctx.Err() != nil
 	}
 }
