@@ -60,6 +60,7 @@ func classify(err error) (kind string, retry bool) {
 		criteria    *purge.CriteriaError
 		lost        *purge.LostRecordError
 		corrupt     *purge.CorruptionError
+		gone        *deltaio.LostFileError
 		syntax      *expr.SyntaxError
 		bind        *expr.BindError
 	)
@@ -71,7 +72,7 @@ func classify(err error) (kind string, retry bool) {
 	case errors.As(err, &flags), errors.As(err, &archive), errors.As(err, &changed), errors.As(err, &criteria), errors.As(err, &syntax), errors.As(err, &bind),
 		errors.Is(err, lake.ErrNoRoot), errors.Is(err, deltaio.ErrNotATable):
 		return ErrorRefused, false
-	case errors.As(err, &lost), errors.As(err, &corrupt), errors.As(err, &constraint), errors.As(err, &invalid), errors.Is(err, evidence.ErrDigest), errors.Is(err, storage.ErrInvalidKey):
+	case errors.As(err, &lost), errors.As(err, &corrupt), errors.As(err, &gone), errors.As(err, &constraint), errors.As(err, &invalid), errors.Is(err, evidence.ErrDigest), errors.Is(err, storage.ErrInvalidKey):
 		return ErrorHalt, false
 	}
 	// Full disks and lost rights are retried like a store that is away:

@@ -36,6 +36,7 @@ func TestFail_eachErrorOfTheCore_hasItsTypeHoweverDeepItLies(t *testing.T) {
 		"no table":           {deltaio.ErrNotATable, ErrorRefused, false},
 		"constraint":         {&deltaio.ConstraintError{}, ErrorHalt, false},
 		"invalid actions":    {&deltaio.InvalidActionsError{}, ErrorHalt, false},
+		"lost file":          {&deltaio.LostFileError{Err: storage.ErrNotExist}, ErrorHalt, false},
 		"lost record":        {&purge.LostRecordError{Err: storage.ErrNotExist}, ErrorHalt, false},
 		"corruption":         {&purge.CorruptionError{}, ErrorHalt, false},
 		"changed record":     {evidence.ErrDigest, ErrorHalt, false},

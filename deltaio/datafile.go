@@ -30,10 +30,28 @@ type DataFile struct {
 // OpenFile opens a live data file and reads its deletion vector. Close it.
 func (s *Snapshot) OpenFile(ctx context.Context, add *log.Add) (*DataFile, error) {
 	f, err := s.openFile(ctx, add)
+	if isNotExist(err) {
+		err = s.table.lost(ctx, add, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: version %d: file %s: %w", s.table.URL(), s.Version(), add.Path, err)
 	}
 	return f, nil
+}
+
+// lost tells a file that others have replaced and vacuumed since, where a newer
+// snapshot helps, from one that is live and gone.
+func (t *Table) lost(ctx context.Context, add *log.Add, err error) error {
+	now, nerr := t.Snapshot(ctx)
+	if nerr != nil {
+		return err // the newest version is not known: say what is
+	}
+	for _, f := range now.Files() {
+		if f.Key() == add.Key() {
+			return &LostFileError{Table: t.URL(), File: add.Path, Err: err}
+		}
+	}
+	return err
 }
 
 func (s *Snapshot) openFile(ctx context.Context, add *log.Add) (f *DataFile, err error) {

@@ -88,6 +88,21 @@ func (e *ConstraintError) Error() string {
 	return s
 }
 
+// LostFileError: a file that the newest version needs is not in storage. Reading
+// again does not help; somebody has to bring it back or drop it from the table.
+type LostFileError struct {
+	Table string
+	File  string
+	Err   error
+}
+
+func (e *LostFileError) Error() string {
+	return fmt.Sprintf("%s: file %s is live in the newest version and not in storage: %v; bring it back, or restore the table to a version that is whole", e.Table, e.File, e.Err)
+}
+
+// Unwrap gives the store's error.
+func (e *LostFileError) Unwrap() error { return e.Err }
+
 func isNotExist(err error) bool { return errors.Is(err, storage.ErrNotExist) }
 
 // unknownColumn names what there is instead.

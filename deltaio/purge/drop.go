@@ -42,6 +42,7 @@ type dropped struct {
 	live    int64       // before
 	sum     rowhash.Sum // of the rows that went, if asked for
 	order   dropOrder
+	lost    bool // removed is not in storage: nothing is known of its rows
 }
 
 // changesRows says whether readers of the change feed must be told row by row:
@@ -163,6 +164,9 @@ func (w *dropper) changes(ctx context.Context, all []*dropped) ([]*log.AddCDCFil
 }
 
 func (w *dropper) changesOf(ctx context.Context, d *dropped) (out []*log.AddCDCFile, err error) {
+	if d.lost {
+		return nil, nil
+	}
 	f, err := w.snap.OpenFile(ctx, d.removed)
 	if err != nil {
 		return nil, err
