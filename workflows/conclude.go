@@ -33,13 +33,13 @@ func (p *purge) recordAndVacuum(ctx workflow.Context) (PurgeResult, error) {
 
 	// 7. Record what happened. The row is drawn once: a retry that finds it written
 	// by an attempt whose answer was lost must not write another.
-	p.status.Outcome = activities.StatusCompleted
 	row := p.auditRow(safe, activities.StatusCompleted)
 	if err := p.insist(ctx, "The purge is done, but could not be recorded", func(ctx workflow.Context) error {
 		return p.write(ctx, row)
 	}); err != nil {
 		return p.finishHeld(safe, err)
 	}
+	p.status.Outcome = activities.StatusCompleted
 
 	// 8. Vacuum what is past retention, and record its figures.
 	if err := p.vacuum(ctx); err != nil {

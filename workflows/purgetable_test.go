@@ -168,6 +168,27 @@ func TestPurgeTable_verification_fails_holds_until_retry(t *testing.T) {
 	require.Equal(t, activities.StatusCompleted, f.statuses()[0])
 }
 
+func TestPurgeTable_is_not_completed_before_that_is_recorded(t *testing.T) {
+	t.Parallel()
+	f := newFake(5)
+	f.fail["RecordAudit:completed"] = permanent("no such table")
+	env := newEnv(t, f, "bronze.vendas")
+	env.RegisterDelayedCallback(func() {
+		s := status(t, env)
+		require.Equal(t, workflows.StageHeld, s.Stage)
+		require.Empty(t, s.Outcome)
+		f.mu.Lock()
+		delete(f.fail, "RecordAudit:completed")
+		f.mu.Unlock()
+		env.UpdateWorkflowNoRejection(workflows.UpdateRetry, "u1", t, workflows.RetryRequest{By: "ana"})
+	}, runLength)
+	env.ExecuteWorkflow(workflows.PurgeTable, policy())
+	require.NoError(t, env.GetWorkflowError())
+	var r workflows.PurgeResult
+	require.NoError(t, env.GetWorkflowResult(&r))
+	require.Equal(t, activities.StatusCompleted, r.Outcome)
+}
+
 func TestPurgeTable_refused_plan_touches_nothing_and_is_recorded(t *testing.T) {
 	t.Parallel()
 	f := newFake(5)
