@@ -61,6 +61,10 @@ func (p *planner) freezeAge() (*time.Location, error) {
 	if err != nil {
 		return nil, err
 	}
+	if cutoff.Instant.After(p.in.Now) { // today's began already
+		p.refuse("cutoff_in_future", "Set criteria.older_than.until to today or an earlier day.",
+			"the cutoff %s is later than today: every row dated until then would go, new ones too", cutoff.Date)
+	}
 	sql, err := cutoff.SQL(age.Column, kind, age.Format)
 	if err != nil {
 		return nil, err

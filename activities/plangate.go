@@ -31,12 +31,19 @@ func (p *planner) checkMarker(context.Context) error {
 	switch {
 	case !ok:
 		p.out.AddsColumn = true
+		if err := p.snap.CheckColumn(name, schema.Boolean); err != nil {
+			p.refuse("marker_column_add", "Set mark.column: none, or mend what is named.", "the table cannot get the marker column %s: %v", name, err)
+		}
 	case f.Type != schema.Boolean:
 		p.refuse("marker_column_type", "Name another marker column in mark.column, or use none.", "column %s is %s, not boolean", f.Name, f.Type)
 	case slices.Contains(p.snap.PartitionBy(), f.Name):
 		p.refuse("marker_column_partition", "Name another marker column in mark.column.", "column %s partitions the table", f.Name)
 	}
 	return nil
+}
+
+func (p *planner) refusedMarker() bool {
+	return slices.ContainsFunc(p.out.Refusals, func(r Refusal) bool { return strings.HasPrefix(r.Code, "marker_column_") })
 }
 
 // checkRetention refuses a vacuum below the floor unless the risk is named.
@@ -76,6 +83,9 @@ func (p *planner) checkArchive(ctx context.Context) error {
 	marker := ""
 	if p.in.Policy.Mark.On() {
 		marker = p.in.Policy.Mark.Column
+	}
+	if p.refusedMarker() { // which columns the archive has to hold is not known
+		return nil
 	}
 	c, err := purge.CheckArchive(ctx, p.snap, store, p.env, marker)
 	if kind, retry := classify(err); err != nil && !retry {

@@ -48,6 +48,13 @@ func AddColumn(ctx context.Context, t *Table, opt AddColumnOptions) (CommitResul
 	})
 }
 
+// CheckColumn says, without writing, whether AddColumn could add a nullable column
+// of the name and type to this version: nil also when it is there.
+func (s *Snapshot) CheckColumn(name string, t schema.Type) error {
+	_, err := s.withColumn(AddColumnOptions{Name: name, Type: t})
+	return err
+}
+
 func addColumnParameters(opt AddColumnOptions) map[string]any {
 	f := schema.Struct{Fields: []schema.Field{{Name: opt.Name, Type: opt.Type, Nullable: true}}}
 	var parsed struct{ Fields []json.RawMessage }
