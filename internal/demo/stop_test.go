@@ -41,7 +41,7 @@ func TestStopProcesses_endsWhatItStartedAndWaits(t *testing.T) {
 	gone := make(chan error, 1)
 	go func() { gone <- c.Wait() }()
 	require.NoError(t, StopProcesses(dir))
-	<-gone
+	require.NoError(t, <-gone)
 	require.NoError(t, StopProcesses(dir), "once more is fine")
 	require.NoError(t, StopProcesses(t.TempDir()), "nothing was started there")
 }
