@@ -32,7 +32,7 @@ func (p *planner) checkMarker(context.Context) error {
 	case !ok:
 		p.out.AddsColumn = true
 		if err := p.snap.CheckColumn(name, schema.Boolean); err != nil {
-			p.refuse("marker_column_add", "Set mark.column: none, or mend what is named.", "the table cannot get the marker column %s: %v", name, err)
+			p.refuse("marker_column_add", "Name another marker column in mark.column, or set mark.column: none.", "the table cannot get the marker column %s: %v", name, err)
 		}
 	case f.Type != schema.Boolean:
 		p.refuse("marker_column_type", "Name another marker column in mark.column, or use none.", "column %s is %s, not boolean", f.Name, f.Type)
