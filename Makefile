@@ -23,6 +23,11 @@ TEST_TIMEOUT ?= 20m
 # deadlines measure the product and not the load of the machine.
 E2E = $(filter %/internal/e2e,$(shell $(GO) list $(PKG)))
 UNIT = $(filter-out %/internal/e2e,$(shell $(GO) list $(PKG)))
+# Property tests draw other inputs in every run; SEED=1 repeats the same ones, so
+# that a red CI is about the change. Only packages that use rapid take the flag.
+PROPERTY = $(shell $(GO) list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' $(UNIT) | awk '/pgregory.net\/rapid/ {print $$1}')
+EXAMPLE = $(filter-out $(PROPERTY),$(UNIT))
+SEED ?=
 # The dev server needs no network; without this it asks for newer versions.
 export TEMPORAL_VERSION_CHECK_DISABLED := 1
 
@@ -77,7 +82,8 @@ imports: ## the import rules and the package docs
 
 .PHONY: race
 race: ## unit tests under the race detector
-	$(if $(UNIT),$(TEST) -race -timeout $(TEST_TIMEOUT) $(UNIT))
+	$(if $(EXAMPLE),$(TEST) -race -timeout $(TEST_TIMEOUT) $(EXAMPLE))
+	$(if $(PROPERTY),$(TEST) -race -timeout $(TEST_TIMEOUT) $(PROPERTY) $(if $(SEED),-rapid.seed=$(SEED)))
 
 .PHONY: bench
 bench: ## benchmarks; `make bench PKG=./deltaio/internal/pq BENCH=Split`

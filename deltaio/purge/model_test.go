@@ -210,6 +210,10 @@ func (s *sim) advance() {
 				c.step = 1
 				return nil
 			}
+			if d.Outcome == purge.NothingLeft { // the runbook undoes such a run
+				s.note("  nothing left")
+				return s.compensate(w)
+			}
 			return s.moved(nil, d.Outcome, 3)
 		}
 		return s.verifyEnd(w, r)
