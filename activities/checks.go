@@ -1,7 +1,6 @@
 package activities
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/lakewarden/lakewarden/deltaio/purge"
@@ -24,7 +23,7 @@ func purgeChecks(in VerifyPurgeInput, r *purge.VerifyPurgeResult) []Check {
 		{
 			Name:   "everything else agrees",
 			OK:     r.Agrees,
-			Detail: fmt.Sprintf("rows %s before the delete, %s after; %v", evidence.Count(r.RowsBefore), evidence.Count(r.RowsAfter), r.Reasons),
+			Detail: strings.Join(append([]string{"rows " + evidence.Count(r.RowsBefore) + " before the delete, " + evidence.Count(r.RowsAfter) + " after"}, r.Reasons...), "; "),
 		},
 	}
 	return checks

@@ -53,7 +53,7 @@ func (a *Activities) FindRun(ctx context.Context, in FindRunInput) (*FindRunResu
 	if err != nil {
 		return nil, fail(ctx, err)
 	}
-	rows, err := auditlog.New(store, a.env()).Rows(ctx)
+	rows, err := auditlog.New(store, a.env()).With(a.Audit).Rows(ctx)
 	if err != nil {
 		return nil, fail(ctx, err)
 	}
