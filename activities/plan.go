@@ -152,7 +152,7 @@ func (a *Activities) criteria(ctx context.Context, p *frozenPlan, env deltaio.En
 	if err != nil {
 		return purge.Criteria{}, err
 	}
-	c.HoldKeys, err = purge.Union(c.HoldKeys, restored)
+	c.HoldKeys, err = union(p.Policy.Table, c.HoldKeys, restored)
 	return c, err
 }
 
