@@ -110,7 +110,7 @@ func (p *planner) do(ctx context.Context) error {
 		p.refuse("policy", "Mend the policy and start again.", "%v", problems)
 		return p.save(ctx)
 	}
-	for _, step := range []func(context.Context) error{p.openTable, p.freezeCriteria, p.checkMarker, p.checkRetention, p.checkArchive, p.checkAudit, p.checkRights} {
+	for _, step := range []func(context.Context) error{p.openTable, p.freezeCriteria, p.checkMarker, p.checkDelete, p.checkRetention, p.checkArchive, p.checkAudit, p.checkRights} {
 		if err := step(ctx); err != nil {
 			return err
 		}
