@@ -40,7 +40,10 @@ func (w *world) newEnv(id string) *testsuite.TestWorkflowEnvironment {
 	env.SetStartTime(w.clock.Now())
 	env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: id, TaskQueue: workflows.TaskQueue})
 	env.SetTestTimeout(time.Minute)
-	env.SetWorkerOptions(sdkworker.Options{Interceptors: []interceptor.WorkerInterceptor{w.worker.intercept()}})
+	env.SetWorkerOptions(sdkworker.Options{
+		DeadlockDetectionTimeout: time.Minute, // the machine may be busy
+		Interceptors:             []interceptor.WorkerInterceptor{w.worker.intercept()},
+	})
 	workflows.Register(env)
 	env.RegisterActivity(&activities.Activities{
 		Lake: w.lake, Now: w.clock.Now, Engine: "lakewarden/test", Parallel: 1, Runs: closedRuns{},
