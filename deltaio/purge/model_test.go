@@ -212,7 +212,10 @@ func (s *sim) advance() {
 			}
 			if d.Outcome == purge.NothingLeft { // the runbook undoes such a run
 				s.note("  nothing left")
-				return s.compensate(w)
+				if err := s.compensate(w); err != nil { // the workflow tries again until it is done
+					return s.compensate(s.world)
+				}
+				return nil
 			}
 			return s.moved(nil, d.Outcome, 3)
 		}
