@@ -19,15 +19,13 @@ TEMPORAL_VERSION := v1.5.1
 # Which packages to test, lint and bench: `make test PKG=./deltaio/...`.
 PKG ?= ./...
 TEST_TIMEOUT ?= 20m
-# Tests against a real server run after the others and alone, so that their
-# deadlines measure the product and not the load of the machine.
-E2E = $(filter %/internal/e2e,$(shell $(GO) list $(PKG)))
-UNIT = $(filter-out %/internal/e2e,$(shell $(GO) list $(PKG)))
-# Property tests draw other inputs in every run; SEED=1 repeats the same ones, so
-# that a red CI is about the change. Only packages that use rapid take the flag.
-PROPERTY = $(shell $(GO) list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' $(UNIT) | awk '/pgregory.net\/rapid/ {print $$1}')
-EXAMPLE = $(filter-out $(PROPERTY),$(UNIT))
-SEED ?=
+# Scenarios run whole purges hundreds of times or against a real server: after
+# the other tests, alone, and without -race, which would make their deadlines
+# measure the machine. What they run has its own tests under -race.
+SCENARIOS := %/internal/matrix %/internal/e2e
+ALL = $(shell $(GO) list $(PKG))
+UNIT = $(filter-out $(SCENARIOS),$(ALL))
+SCENARIO = $(filter $(SCENARIOS),$(ALL))
 # The dev server needs no network; without this it asks for newer versions.
 export TEMPORAL_VERSION_CHECK_DISABLED := 1
 
@@ -45,19 +43,19 @@ demo: server build ## a purge from start to certificate on a sample lakehouse; K
 	bin/lakewarden demo $(if $(filter-out 0 no false,$(KEEP)),--keep)
 
 .PHONY: test
-test: unit e2e ## all that a developer needs: unit, replay, end-to-end on a dev server
+test: unit scenarios ## all that a developer needs: unit, replay, scenarios with faults, end-to-end on a dev server
 
 .PHONY: unit
-unit: ## tests that need no server, replay of recorded histories included
+unit: ## tests of single packages, replay of recorded histories included
 	$(if $(UNIT),$(TEST) -timeout $(TEST_TIMEOUT) $(UNIT))
 
-.PHONY: e2e
-e2e: temporal ## tests on a Temporal dev server, with workers killed and servers restarted
-	$(if $(E2E),$(TEST) -timeout $(TEST_TIMEOUT) $(E2E))
+.PHONY: scenarios
+scenarios: temporal ## whole purges with a fault at every point, and on a dev server with workers killed
+	$(if $(SCENARIO),$(TEST) -p 1 -timeout $(TEST_TIMEOUT) $(SCENARIO))
 
 # What CI runs. Cheap checks come first; each can be run alone.
 .PHONY: check
-check: fmt vet lint workflowcheck imports race e2e ## all checks: format, vet, lint, determinism, imports, unit with -race, replay, end-to-end
+check: fmt vet lint workflowcheck imports race scenarios ## all checks: format, vet, lint, determinism, imports, unit and replay with -race, scenarios, end-to-end
 
 .PHONY: fmt
 fmt: ## fails when a file is not as gofmt writes it
