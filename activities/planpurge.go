@@ -9,6 +9,7 @@ import (
 
 	"github.com/lakewarden/lakewarden/deltaio"
 	"github.com/lakewarden/lakewarden/deltaio/purge"
+	"github.com/lakewarden/lakewarden/deltaio/storage"
 	"github.com/lakewarden/lakewarden/internal/evidence"
 	"github.com/lakewarden/lakewarden/spec"
 )
@@ -148,6 +149,10 @@ func (p *planner) openTable(ctx context.Context) error {
 	t, err := deltaio.Open(ctx, store, p.env)
 	if errors.Is(err, deltaio.ErrNotATable) {
 		p.refuse("table_missing", "Mend the table's name, or the layout of the root it lies under.", "%s: there is no Delta table at %s", p.in.Policy.Table, store.URL())
+		return nil
+	}
+	if errors.Is(err, storage.ErrInvalidKey) { // a link leads out
+		p.refuse("table_outside_roots", "Put the table itself under the root, or configure a root where it lies.", "%s: %v", p.in.Policy.Table, err)
 		return nil
 	}
 	if err != nil {

@@ -1,7 +1,6 @@
 package workflows
 
 import (
-	"errors"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -274,8 +273,7 @@ func delegatePurge(ctx workflow.Context, policy spec.RetentionPolicy) (PurgeResu
 	child := workflow.ExecuteChildWorkflow(childOptions(ctx, id, policy.Table, policy.Name), TypePurgeTable, policy)
 	var out PurgeResult
 	err := child.GetChildWorkflowExecution().Get(ctx, nil)
-	var running *temporal.ChildWorkflowExecutionAlreadyStartedError
-	if errors.As(err, &running) {
+	if temporal.IsWorkflowExecutionAlreadyStartedError(err) {
 		out = PurgeResult{
 			Table: policy.Table, Outcome: OutcomeSkipped,
 			Message: "another purge or restore of this table is running as workflow " + id + "; this start did nothing",

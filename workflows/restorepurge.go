@@ -1,8 +1,6 @@
 package workflows
 
 import (
-	"errors"
-
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
@@ -127,8 +125,7 @@ func (r *restore) delegate(ctx workflow.Context, id string) (RestoreResult, erro
 	child := workflow.ExecuteChildWorkflow(childOptions(ctx, id, r.found.Run.Table, "restore of "+r.req.RunID), TypeRestorePurge, r.req)
 	var out RestoreResult
 	err := child.GetChildWorkflowExecution().Get(ctx, nil)
-	var running *temporal.ChildWorkflowExecutionAlreadyStartedError
-	if errors.As(err, &running) {
+	if temporal.IsWorkflowExecutionAlreadyStartedError(err) {
 		return out, failure(TypeConflict, "a purge or restore of "+r.found.Run.Table+" is running as workflow "+id+"; nothing was restored, start this again after it", nil)
 	}
 	if err != nil {
