@@ -31,6 +31,8 @@ type scenario struct {
 	// only are the activities whose points are tried, by name or name and call
 	// ("RecordAudit 2"). Nil: all.
 	only []string
+	// writes: only calls that write are tried.
+	writes bool
 	// fates that are tried. Nil: all.
 	fates func(fate) bool
 	// check holds a run against the promises. The fate is nil for the run that
@@ -81,7 +83,7 @@ func (s scenario) points(t *testing.T) []point {
 			continue
 		}
 		if !p.writes {
-			if reads++; reads%everyNthRead != 0 {
+			if reads++; s.writes || reads%everyNthRead != 0 {
 				continue
 			}
 		}

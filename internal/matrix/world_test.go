@@ -99,10 +99,14 @@ func newWorldOn(t tb, disk storage.Store) *world {
 
 func (w *world) open(s storage.Store) *lake.Lake {
 	w.t.Helper()
-	l, err := lake.New(lake.Config{Roots: []lake.Root{{URL: lakeURL}}},
-		func(context.Context, string) (storage.Store, error) { return s, nil })
+	l, err := lake.New(lake.Config{Roots: []lake.Root{{URL: lakeURL}}}, openAlways(s))
 	require.NoError(w.t, err)
 	return l
+}
+
+// openAlways opens one store, whatever its address.
+func openAlways(s storage.Store) func(context.Context, string) (storage.Store, error) {
+	return func(context.Context, string) (storage.Store, error) { return s, nil }
 }
 
 // clone gives a lakehouse of its own with the same objects.
