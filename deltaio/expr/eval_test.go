@@ -3,6 +3,7 @@ package expr_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -85,10 +86,7 @@ func TestTruth_masks_are_whole_words_without_stray_bits(t *testing.T) {
 
 func TestEval_gives_the_arrow_type_of_the_bound_type(t *testing.T) {
 	t.Parallel()
-	s := &schema.Struct{}
-	for _, f := range genSchema.Fields {
-		s.Fields = append(s.Fields, f)
-	}
+	s := &schema.Struct{Fields: slices.Clone(genSchema.Fields)}
 	as, err := schema.ArrowSchema(s)
 	require.NoError(t, err)
 	rb := array.NewRecordBuilder(memory.DefaultAllocator, as)

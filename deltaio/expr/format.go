@@ -265,11 +265,11 @@ func (l literal) String() string {
 	case nil:
 		return "NULL"
 	case schema.Decimal:
-		if s := formatDecimal(l.dec.V.BigInt(), t.Scale); t.Scale > 0 {
-			return s
-		} else {
-			return s + "BD"
+		s := formatDecimal(l.dec.V.BigInt(), t.Scale)
+		if t.Scale == 0 { // without a point it would read as an integer
+			s += "BD"
 		}
+		return s
 	case schema.Primitive:
 		return l.primitive(t)
 	}

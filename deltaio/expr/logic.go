@@ -84,10 +84,6 @@ func isNullKernel(n int, args []*vec) (*vec, error) {
 	return boolVec(n, append([]uint64(nil), args[0].nullMask(n)...), nil), nil
 }
 
-func isNotNullKernel(n int, args []*vec) (*vec, error) {
-	return boolVec(n, notBits(args[0].nullMask(n), n), nil), nil
-}
-
 // chooseKernel picks for each row the first value whose condition is TRUE:
 // args are condition and value in pairs, and a last value where none is.
 func chooseKernel(typ schema.Type) kernel {
