@@ -17,7 +17,7 @@ import (
 // CriteriaError says that criteria do not fit a table, or are none.
 type CriteriaError struct {
 	Table string
-	Part  string // match, hold, undated, match keys, hold keys, keys, marker column
+	Part  string // match, hold, undated, marker column; match, hold or plain keys
 	Err   error
 }
 

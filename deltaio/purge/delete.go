@@ -148,8 +148,8 @@ func (d *deleting) try(ctx context.Context, snap *deltaio.Snapshot) (deltaio.Com
 	if v, _ := snap.Txn(d.step.AppID); v >= d.step.Version { // do not stage in vain
 		return d.commit(ctx, snap, nil, "")
 	}
-	if fenced, err := d.markFenced(snap); fenced || err != nil {
-		return deltaio.CommitResult{Outcome: deltaio.Fenced}, err
+	if d.markFenced(snap) {
+		return deltaio.CommitResult{Outcome: deltaio.Fenced}, nil
 	}
 	set, err := d.from.collect(ctx, d.t, snap, "delete: find rows")
 	if err != nil {
@@ -226,12 +226,9 @@ func (d *deleting) refuse(rec *deleteRecord, o Outcome) (deltaio.CommitResult, e
 }
 
 // markFenced says whether the run's mark was undone since.
-func (d *deleting) markFenced(snap *deltaio.Snapshot) (bool, error) {
-	if d.opt.Column == "" {
-		return false, nil
-	}
+func (d *deleting) markFenced(snap *deltaio.Snapshot) bool {
 	v, _ := snap.Txn(AppID(d.opt.ID, StepMark))
-	return v%2 == 0, nil
+	return d.opt.Column != "" && v%2 == 0
 }
 
 // stage rewrites the files of which something stays.

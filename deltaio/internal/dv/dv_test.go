@@ -140,8 +140,9 @@ func TestWriteFile_empty_set_or_foreign_name_leaves_nothing(t *testing.T) {
 	require.ErrorContains(t, err, "empty")
 	_, err = dv.WriteFile(t.Context(), s, "data.bin", []*roaring64.Bitmap{roaring64.BitmapOf(1)})
 	require.ErrorContains(t, err, "FileKey")
-	for info := range s.List(t.Context(), "", "") {
-		t.Fatalf("left behind: %s", info.Key)
+	for info, err := range s.List(t.Context(), "", "") {
+		require.NoError(t, err)
+		require.Fail(t, "left behind", info.Key)
 	}
 }
 
@@ -177,7 +178,7 @@ func TestRead_real_tables_deletion_vectors_have_the_rows_the_log_says(t *testing
 		Name, Path string
 		Behaviour  struct{ Read string }
 		Expected   struct {
-			Snapshot  struct{ Files_with_dv int } //nolint:revive // the file's name
+			Snapshot  struct{ Files_with_dv int } //nolint:revive // the Parquet column is called so // the file's name
 			Rows_note string                      //nolint:revive
 		}
 	}

@@ -54,9 +54,9 @@ type chunkWriter struct {
 	stat     bounds
 	usage    encodingUsage
 
-	sel, entrySel, valueSel []byte // scratch
-	picked                  []uint32
-	raw, packed             []byte
+	entrySel, valueSel []byte // scratch
+	picked             []uint32
+	raw, packed        []byte
 }
 
 // pageEntry is what the page index says of a page.

@@ -45,7 +45,7 @@ func TestRewrite_constants_of_every_type_fill_copied_and_split_row_groups(t *tes
 		{schema.String, "run-1", `"run-1"`}, {schema.String, "", `""`}, {schema.String, nil, "null"},
 		{schema.Binary, []byte{0, 255}, `"\x00\xff"`},
 		{schema.Long, int64(-5), "-5"}, {schema.Integer, int32(7), "7"}, {schema.Short, -300, "-300"}, {schema.Byte, int8(-8), "-8"},
-		{schema.Float, float32(1.5), "f3fc00000"}, {schema.Double, -0.0, "d0000000000000000"},
+		{schema.Float, float32(1.5), "f3fc00000"}, {schema.Double, 0.0, "d0000000000000000"},
 		{schema.Date, day32(19000), "D19000"}, {schema.Timestamp, int64(1_700_000_000_000_001), "T1700000000000001"},
 		{schema.TimestampNTZ, int64(-1), "T-1"},
 		{schema.Decimal{Precision: 9, Scale: 2}, decimal128.FromI64(-150), "m-1.50"},

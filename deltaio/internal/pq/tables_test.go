@@ -3,7 +3,6 @@ package pq
 import (
 	"archive/tar"
 	"compress/gzip"
-	"fmt"
 	"io"
 	"io/fs"
 	"math/rand/v2"
@@ -186,4 +185,4 @@ func safeArrowTable(data []byte) (out map[string][]string) {
 type failer struct{ failed bool }
 
 func (f *failer) Errorf(string, ...any) { f.failed = true }
-func (f *failer) FailNow()              { panic(fmt.Sprint("stop")) }
+func (f *failer) FailNow()              { panic("stop") }
