@@ -179,7 +179,7 @@ func TestRead_real_tables_deletion_vectors_have_the_rows_the_log_says(t *testing
 		Behaviour  struct{ Read string }
 		Expected   struct {
 			Snapshot  struct{ Files_with_dv int } //nolint:revive // the Parquet column is called so // the file's name
-			Rows_note string                      //nolint:revive
+			Rows_note string                      //nolint:revive // the Parquet column is called so
 		}
 	}
 	require.NoError(t, json.Unmarshal(data, &tables))
