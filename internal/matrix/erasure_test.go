@@ -3,7 +3,6 @@ package matrix
 import (
 	"context"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -87,15 +86,6 @@ func (w *world) certificate(runID string) evidence.Certificate {
 	var c evidence.Certificate
 	require.NoError(w.t, json.Unmarshal(data, &c))
 	return c
-}
-
-// purgedFile gives a file that holds purged rows and is not live.
-func (w *world) purgedFile() string {
-	w.t.Helper()
-	_, gone := dueOf(flat(fixture()))
-	keys := slices.Sorted(maps.Keys(w.dataTraces(tablePath, gone)))
-	require.NotEmpty(w.t, keys)
-	return keys[0]
 }
 
 // denyDeletes lets a file under the lake stay whatever is asked.

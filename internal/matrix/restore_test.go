@@ -7,7 +7,9 @@ import (
 
 	"github.com/stretchr/testify/mock"
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
 
 	"github.com/lakewarden/lakewarden/internal/evidence"
 	"github.com/lakewarden/lakewarden/spec"
@@ -179,4 +181,41 @@ func checkRestore(t *testing.T, w *world, f *fate, p point, e ending) {
 func TestRestore_any_fate_at_any_call_to_a_store_keeps_the_promises(t *testing.T) {
 	t.Parallel()
 	scenario{name: "restore", run: restores, check: checkRestore}.try(t)
+}
+
+// purgeThenRestore purges, and two days later restores, while the proof of erasure
+// waits.
+func purgeThenRestore(ctx workflow.Context, p spec.RetentionPolicy) (workflows.RestoreResult, error) {
+	under := func(id string) workflow.Context {
+		return workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{WorkflowID: id})
+	}
+	var purged workflows.PurgeResult
+	var out workflows.RestoreResult
+	if err := workflow.ExecuteChildWorkflow(under(workflows.PurgeID(p.Table)), workflows.TypePurgeTable, p).Get(ctx, &purged); err != nil {
+		return out, err
+	}
+	if err := workflow.Sleep(ctx, 48*time.Hour); err != nil {
+		return out, err
+	}
+	err := workflow.ExecuteChildWorkflow(under(workflows.RestoreID(purged.RunID)), workflows.TypeRestorePurge, restoreOf(purged.RunID)).Get(ctx, &out)
+	return out, err
+}
+
+func TestRestore_stops_the_pending_proof_of_erasure(t *testing.T) {
+	t.Parallel()
+	w := salesWorld(t)
+	env := w.newEnv("both")
+	w.worker.cancelWorkflow = env.CancelWorkflow
+	w.clock.follow(env.Now)
+	env.RegisterWorkflow(purgeThenRestore)
+	env.ExecuteWorkflow(purgeThenRestore, policy(proving))
+	w.clock.set(env.Now())
+	require.NoError(t, env.GetWorkflowError())
+	var r workflows.RestoreResult
+	require.NoError(t, env.GetWorkflowResult(&r))
+	require.Equal(t, evidence.StatusRestored, r.Outcome)
+	require.Equal(t, []string{evidence.StatusCompleted, evidence.StatusVacuumed, evidence.StatusRestored}, w.statuses(r.RunID))
+	require.True(t, temporal.IsCanceledError(env.GetWorkflowErrorByID(workflows.ErasureID(r.RunID))))
+	require.Equal(t, textsOf(flat(fixture())), w.rows())
+	require.Less(t, w.clock.Now().Sub(start), 7*24*time.Hour, "nothing waits any more")
 }

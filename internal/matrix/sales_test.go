@@ -54,8 +54,7 @@ func (s sale) text() string {
 	return strings.Join([]string{fmt.Sprint(s.id), null(s.day), null(s.shop), s.name, s.status, fmt.Sprint(s.amount)}, "|")
 }
 
-func (s sale) due() bool  { return s.day != "" && s.day < cutoff && s.status != "LITIGATION" }
-func (s sale) held() bool { return s.day != "" && s.day < cutoff && s.status == "LITIGATION" }
+func (s sale) due() bool { return s.day != "" && s.day < cutoff && s.status != "LITIGATION" }
 
 // textsOf is what reading these rows must give.
 func textsOf(rows []sale) []string {

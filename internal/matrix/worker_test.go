@@ -16,9 +16,8 @@ import (
 
 // Errors of worlds that break.
 var (
-	errDead   = errors.New("this worker is dead")
-	errBroken = errors.New("this activity is broken")
-	errOnce   = errors.New("no answer")
+	errDead = errors.New("this worker is dead")
+	errOnce = errors.New("no answer")
 )
 
 // worker runs attempts of activities and knows each of their calls to a store:

@@ -178,8 +178,8 @@ func TestRead_real_tables_deletion_vectors_have_the_rows_the_log_says(t *testing
 		Name, Path string
 		Behaviour  struct{ Read string }
 		Expected   struct {
-			Snapshot  struct{ Files_with_dv int } //nolint:revive // the Parquet column is called so // the file's name
-			Rows_note string                      //nolint:revive // the Parquet column is called so
+			Snapshot  struct{ Files_with_dv int } //nolint:revive // the name in tables.json
+			Rows_note string                      //nolint:revive // the name in tables.json
 		}
 	}
 	require.NoError(t, json.Unmarshal(data, &tables))
