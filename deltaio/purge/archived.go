@@ -95,8 +95,10 @@ func deleteExpected(ctx context.Context, r Run) (*rowhash.Sum, error) {
 	var out *rowhash.Sum
 	for _, name := range names {
 		var rec deleteRecord
-		if err := readRecord(ctx, r, name, &rec); err != nil {
+		if err := readRecord(ctx, r, name, &rec); lost(err) {
 			return nil, &LostRecordError{Run: r.ID, Step: StepDelete, Record: name, Folder: r.Journal.URL(), Err: err}
+		} else if err != nil {
+			return nil, fmt.Errorf("run %s: step %s: %w", r.ID, StepDelete, err)
 		}
 		if out != nil && *out != rec.Result.Expected {
 			return nil, nil
@@ -129,8 +131,10 @@ func (r *restoring) unchanged(ctx context.Context, archived *deltaio.Snapshot) e
 		return err
 	}
 	var rec archiveRecord
-	if err := readRecord(ctx, run, name, &rec); err != nil {
+	if err := readRecord(ctx, run, name, &rec); lost(err) {
 		return &LostRecordError{Run: run.ID, Step: StepArchive, Record: name, Folder: run.Journal.URL(), Err: err}
+	} else if err != nil {
+		return fmt.Errorf("run %s: step %s: %w", run.ID, StepArchive, err)
 	}
 	source, err := schema.Parse(rec.Schema)
 	if err != nil {

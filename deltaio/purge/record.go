@@ -187,10 +187,21 @@ func committedRecord(ctx context.Context, r Run, step string, res deltaio.Commit
 		return "", &LostRecordError{Run: r.ID, Step: step, Folder: r.Journal.URL(),
 			Err: fmt.Errorf("the log no longer holds the commit that names it: %w", storage.ErrNotExist)}
 	}
-	if err := readRecord(ctx, r, info.Result, v); err != nil {
+	switch err := readRecord(ctx, r, info.Result, v); {
+	case err == nil:
+		return info.Result, nil
+	case lost(err):
 		return "", &LostRecordError{Run: r.ID, Step: step, Record: info.Result, Folder: r.Journal.URL(), Err: err}
+	default: // a store that does not answer has lost nothing
+		return "", fmt.Errorf("run %s: step %s: %w", r.ID, step, err)
 	}
-	return info.Result, nil
+}
+
+// lost says whether reading a record can never succeed: it is not there, or damaged.
+func lost(err error) bool {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	return errors.Is(err, storage.ErrNotExist) || errors.As(err, &syntax) || errors.As(err, &kind)
 }
 
 // done looks up a step that the table shows as done and reads its record.
