@@ -3,10 +3,12 @@ package matrix
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/lakewarden/lakewarden/deltaio"
 	"github.com/lakewarden/lakewarden/deltaio/storage"
 	"github.com/lakewarden/lakewarden/internal/evidence"
 	"github.com/lakewarden/lakewarden/internal/lake"
@@ -69,7 +71,7 @@ func TestLocal_an_archive_that_is_a_link_out_of_the_root_is_refused(t *testing.T
 func TestLocal_a_data_file_that_is_a_link_out_of_the_root_loses_nothing(t *testing.T) {
 	t.Parallel()
 	w, dir := localWorld(t)
-	file := filepath.Join(dir, "bronze", "sales", filepath.FromSlash(w.snapshot(tableName).Files()[0].Key().Path))
+	file := filepath.Join(dir, "bronze", "sales", filepath.FromSlash(w.fileOf(6)))
 	outside := filepath.Join(t.TempDir(), "file.parquet")
 	require.NoError(t, os.Rename(file, outside))
 	require.NoError(t, os.Symlink(outside, file))
@@ -122,4 +124,17 @@ func tree(t *testing.T, dir string) map[string]string {
 		return err
 	}))
 	return out
+}
+
+// fileOf gives the key of the live file that holds a row.
+func (w *world) fileOf(id int64) string {
+	w.t.Helper()
+	snap := w.snapshot(tableName)
+	for i, f := range snap.Files() {
+		if slices.ContainsFunc(w.salesIn(snap, deltaio.ScanOptions{Files: snap.Files()[i : i+1]}), hasID(id)) {
+			return f.Key().Path
+		}
+	}
+	require.Fail(w.t, "no file holds the row")
+	return ""
 }

@@ -3,12 +3,14 @@ package matrix
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/testsuite"
 
+	"github.com/lakewarden/lakewarden/activities"
 	"github.com/lakewarden/lakewarden/deltaio"
 	"github.com/lakewarden/lakewarden/deltaio/schema"
 	"github.com/lakewarden/lakewarden/deltaio/storage"
@@ -170,7 +172,6 @@ func TestApproval_other_writers_meanwhile_end_as_the_model_says(t *testing.T) {
 			m.updates(func(s *sale) { s.status = "LITIGATION" }, 3)
 		},
 		"delete of flagged rows":           func(m *meddled) { m.deletes(1, 12) },
-		"delete of all flagged rows":       func(m *meddled) { m.deletes(1, 2, 3, 6, 10, 12) },
 		"delete of unflagged rows":         func(m *meddled) { m.deletes(5, 9) },
 		"OPTIMIZE that mixes":              func(m *meddled) { m.optimize() },
 		"OPTIMIZE, update, OPTIMIZE":       func(m *meddled) { m.optimize(); m.updates(dearer, 2, 7); m.optimize() },
@@ -297,31 +298,56 @@ func TestApproval_originals_vacuumed_by_others_rejected_takes_the_flags_back(t *
 	m.verifies(e.RunID)
 }
 
-func TestApproval_originals_vacuumed_by_others_approved_holds_and_says_why(t *testing.T) {
+func TestApproval_originals_vacuumed_by_others_approved_completes_and_says_so(t *testing.T) {
 	t.Parallel()
 	m := newMeddled(t)
-	yes := decide(workflows.UpdateApprove)
-	vacuumed, held := false, 0
-	e := m.purge(policy(asking, holding), func(env *testsuite.TestWorkflowEnvironment, s workflows.Status) {
-		if s.Stage == workflows.StageApproval && !vacuumed {
-			vacuumed = true
-			m.vacuums()
-		}
-		yes(env, s)
-		if s.Stage == workflows.StageHeld {
-			if held++; held == 3 {
-				require.Contains(t, s.Error, "the version before is still readable")
-				env.CancelWorkflow()
-			}
-		}
-	})
+	e := m.purges(m.vacuums)
+	require.NoError(t, e.err)
+	require.Equal(t, evidence.StatusCompleted, e.Outcome)
 	stay, gone := split(m.model, m.goes)
 	require.Equal(t, textsOf(stay), m.rows())
 	require.Equal(t, textsOf(gone), m.archived(e.RunID))
+	require.True(t, slices.ContainsFunc(e.state.Checks, func(c activities.Check) bool {
+		return strings.Contains(c.Name, "no longer readable")
+	}), "%v", e.state.Checks)
+	r := m.restore(restoreOf(e.RunID))
+	require.NoError(t, r.err, "the archive brings them back all the same")
+	require.Equal(t, textsOf(m.model), m.rows())
+}
+
+// Others remove every flagged row: nothing is left to delete, and that is said.
+func TestApproval_all_flagged_rows_deleted_by_others_ends_as_rolled_back(t *testing.T) {
+	t.Parallel()
+	m := newMeddled(t)
+	e := m.purges(func() { m.deletes(1, 2, 3, 6, 10, 12) })
+	require.Equal(t, evidence.StatusRolledBack, e.Outcome, "%v", e.err)
+	require.ErrorContains(t, e.err, "nothing was deleted")
+	m.takenBack(e)
+}
+
+// A run whose verification never succeeds is held, and cancelled by a person: the
+// audit says that the rows went all the same, and they can be brought back.
+func TestVerify_that_never_succeeds_holds_until_a_person_ends_it(t *testing.T) {
+	t.Parallel()
+	w := salesWorld(t)
+	w.worker.play(breaking("VerifyPurge", func(*world) {})(w))
+	held := 0
+	e := w.purge(policy(), func(env *testsuite.TestWorkflowEnvironment, s workflows.Status) {
+		if held++; held == 3 {
+			require.Equal(t, workflows.StageHeld, s.Stage)
+			require.Contains(t, s.Error, "the verification failed")
+			env.CancelWorkflow()
+		}
+	})
+	stay, gone := dueOf(flat(fixture()))
+	require.Equal(t, textsOf(stay), w.rows())
+	require.Equal(t, textsOf(gone), w.archived(e.RunID))
 	require.Equal(t, evidence.StatusFailed, e.Outcome)
 	require.Equal(t, workflows.TypeHalt, errorType(e.err))
-	require.EqualValues(t, len(gone), *m.audit(e.RunID)[0].RowsDeleted, "the audit says that they went all the same")
-	r := m.restore(restoreOf(e.RunID))
-	require.NoError(t, r.err, "and they can be brought back")
-	require.Equal(t, textsOf(m.model), m.rows())
+	require.EqualValues(t, len(gone), *w.audit(e.RunID)[0].RowsDeleted)
+	w.worker.mend()
+	w.verifies(e.RunID)
+	r := w.restore(restoreOf(e.RunID))
+	require.NoError(t, r.err)
+	require.Equal(t, textsOf(flat(fixture())), w.rows())
 }
