@@ -190,13 +190,31 @@ func TestErasure_after_the_retention_is_proved_and_certified(t *testing.T) {
 	p := x.policy()
 	prove := true
 	p.Erasure.Prove = &prove
-	p.Vacuum = spec.Vacuum{Retention: "3s", AllowBelowFloor: &spec.BelowFloor{Risk: "nobody else reads this table"}}
-	r := x.result(x.start(p))
+	p.Vacuum = spec.Vacuum{Retention: "1s", AllowBelowFloor: &spec.BelowFloor{Risk: "nobody else reads this table"}}
+	w := x.start(p)
+	r := x.result(w)
 	x.completed(r)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	// The run's own proof waits for its time, which is hours; this one begins when
+	// the files are past their second of retention.
+	s, err := x.status(r.ErasureID)
+	require.NoError(t, err)
+	require.Equal(t, workflows.StageWaiting, s.Stage)
+	require.NoError(t, x.server.client.CancelWorkflow(t.Context(), r.ErasureID, ""))
+	require.Error(t, x.server.client.GetWorkflow(t.Context(), r.ErasureID, "").Get(t.Context(), nil), "it ends as cancelled")
+	require.Eventually(t, func() bool { return time.Now().After(r.ErasureDue.Add(time.Second)) }, wait, poll)
+	purge, err := x.status(w.GetID())
+	require.NoError(t, err)
+	in := workflows.ErasureInput{
+		Run: activities.Run{RunID: r.RunID, Table: x.table, PlanDigest: purge.Plan.PlanDigest}, Policy: p.Name, LegalBasis: p.LegalBasis,
+		Criteria: purge.Plan.Criteria, AuditTable: r.AuditTable, Due: r.ErasureDue.Add(-2 * time.Hour), DeletedAt: *r.ErasureDue,
+		RowsDeleted: r.RowsDeleted, VersionBefore: r.VersionBefore, VersionAfter: r.VersionAfter, AuditHead: r.AuditHead,
+	}
+	proof, err := x.server.client.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: r.ErasureID, TaskQueue: x.queue}, workflows.TypeProveErasure, in)
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), wait)
 	defer cancel()
 	var out workflows.ErasureResult
-	require.NoError(t, x.server.client.GetWorkflow(ctx, r.ErasureID, "").Get(ctx, &out))
+	require.NoError(t, proof.Get(ctx, &out))
 	require.Equal(t, activities.StatusErased, out.Outcome)
 	require.NotEmpty(t, out.Proof.CertDigest)
 	require.Zero(t, out.Proof.PathsLeft)
