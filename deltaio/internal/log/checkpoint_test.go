@@ -213,9 +213,18 @@ func TestWriteCheckpoint_expired_tombstones_stay_out(t *testing.T) {
 	s := richTable(t, map[string]string{"delta.deletedFileRetentionDuration": "interval 1 hour"})
 	st := load(t, s, -1)
 	require.Len(t, st.Tombstones, 2)
-	require.NoError(t, log.WriteCheckpoint(t.Context(), s, st, 1000+3600_000))
+	require.NoError(t, log.WriteCheckpoint(t.Context(), s, st, 1000+3600_001))
 	remove(t, s, log.CommitKey(0))
 	require.Empty(t, load(t, s, -1).Tombstones)
+}
+
+func TestWriteCheckpoint_tombstone_exactly_as_old_as_the_retention_stays(t *testing.T) {
+	t.Parallel()
+	s := richTable(t, map[string]string{"delta.deletedFileRetentionDuration": "interval 1 hour"})
+	st := load(t, s, -1)
+	require.NoError(t, log.WriteCheckpoint(t.Context(), s, st, 1000+3600_000))
+	remove(t, s, log.CommitKey(0))
+	require.NotEmpty(t, load(t, s, -1).Tombstones, "a vacuum of this moment still keeps its file")
 }
 
 func TestWriteCheckpoint_mapped_columns_use_physical_names(t *testing.T) {
