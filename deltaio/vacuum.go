@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lakewarden/lakewarden/deltaio/internal/log"
+	"github.com/lakewarden/lakewarden/deltaio/storage"
 )
 
 // VacuumOptions say what a vacuum deletes.
@@ -198,7 +199,28 @@ func (v *vacuum) run(ctx context.Context) error {
 	if v.opt.DryRun {
 		return nil
 	}
+	if err := v.sweep(ctx); err != nil {
+		return err
+	}
 	return v.finish(ctx)
+}
+
+// sweep removes unfinished writes older than the cutoff: a writer that died
+// leaves rows in them, and no listing shows them.
+func (v *vacuum) sweep(ctx context.Context) error {
+	old, err := storage.Leftovers(ctx, v.t.store, v.res.Cutoff)
+	if err != nil || len(old) == 0 {
+		return err
+	}
+	if err := v.begin(ctx); err != nil { // the store's clock may move the cutoff back
+		return err
+	}
+	removed, err := storage.RemoveLeftovers(ctx, v.t.store, v.res.Cutoff)
+	for _, f := range removed {
+		v.found(candidate{key: f.Key, size: f.Size})
+		v.count(fate{candidate: candidate{key: f.Key, size: f.Size}})
+	}
+	return err
 }
 
 // begin commits VACUUM START and takes the store's clock from it. The cutoff can
