@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/operatorservice/v1"
+	taskqueuepb "go.temporal.io/api/taskqueue/v1"
 	"go.temporal.io/sdk/client"
 
 	"github.com/lakewarden/lakewarden/activities"
@@ -170,9 +171,23 @@ func (d *doctor) workers(ctx context.Context, cl client.Client, queue string) {
 	r, err := cl.DescribeTaskQueue(ctx, queue, enumspb.TASK_QUEUE_TYPE_WORKFLOW)
 	n := 0
 	if err == nil {
-		if n = len(r.GetPollers()); n == 0 {
+		if n = polling(r.GetPollers(), d.a.now()); n == 0 {
 			err = fmt.Errorf("nobody polls queue %s: workflows would wait in silence", queue)
 		}
 	}
 	d.add("workers", fmt.Sprintf("%d on queue %s", n, queue), err, "Start one: worker --root URL, or name the queue that yours polls with --queue.")
+}
+
+// pollAge is how long ago a worker that lives has asked at most: a long poll
+// lasts a minute. The server remembers those that are gone for longer.
+const pollAge = 90 * time.Second
+
+// polling counts the workers that have asked lately.
+func polling(pollers []*taskqueuepb.PollerInfo, now time.Time) (n int) {
+	for _, p := range pollers {
+		if now.Sub(p.GetLastAccessTime().AsTime()) < pollAge {
+			n++
+		}
+	}
+	return n
 }

@@ -80,6 +80,7 @@ func TestApproval_rejected_undoes_and_fails_as_rejected(t *testing.T) {
 	app := appError(t, env.GetWorkflowError())
 	require.Equal(t, workflows.TypeRejected, app.Type())
 	require.Contains(t, app.Message(), "audit season")
+	require.Empty(t, f.audit[0].ApprovedBy, "who rejected has not approved")
 	require.False(t, f.marked)
 	require.Equal(t, []string{activities.StatusRejected}, f.statuses())
 }

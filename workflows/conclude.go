@@ -160,7 +160,7 @@ func (p *purge) auditRow(ctx workflow.Context, status string) activities.RecordA
 	if plan := p.status.Plan; plan != nil {
 		in.Criteria = plan.Criteria
 	}
-	if a := p.status.Approval; a != nil && a.By != "" {
+	if a := p.status.Approval; a != nil && a.State == ApprovalApproved {
 		in.ApprovedBy, in.ApprovalIdentity = a.By, activities.IdentityClaimed
 	}
 	if v := p.status.Vacuum; v != nil {

@@ -58,7 +58,11 @@ func ProveErasure(ctx workflow.Context, in ErasureInput) (ErasureResult, error) 
 		return ErasureResult{}, failure(TypeInvalidPolicy,
 			`run, audit_table and due are needed, for example {"run":{"run_id":"…","table":"bronze.vendas","plan_digest":"…"},"audit_table":"control.expurgo_audit","due":"2026-01-31T00:00:00Z"}; PurgeTable starts this by itself`, nil)
 	}
-	e := &erasure{in: in, status: Status{RunID: in.Run.RunID, Table: in.Run.Table, Policy: in.Policy, ErasureDue: &in.Due, ErasureID: workflow.GetInfo(ctx).WorkflowExecution.ID}}
+	// The stage is there before anything is awaited: a status asked for at once has one.
+	e := &erasure{in: in, status: Status{
+		RunID: in.Run.RunID, Table: in.Run.Table, Policy: in.Policy, ErasureDue: &in.Due, ErasureID: workflow.GetInfo(ctx).WorkflowExecution.ID,
+		Stage: StageWaiting, Since: workflow.Now(ctx),
+	}}
 	if err := workflow.SetQueryHandler(ctx, QueryStatus, func() (Status, error) { return e.status, nil }); err != nil {
 		return ErasureResult{}, err
 	}
