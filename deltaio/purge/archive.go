@@ -92,7 +92,8 @@ func (a *archiving) before(ctx context.Context) (*ArchiveResult, error) {
 		if err != nil {
 			return nil, err
 		}
-		return rec.result(res, name), nil
+		// Who committed may have died before it swept what came before it.
+		return rec.result(res, name), sweepAttempts(ctx, a.dst, a.opt.Run, a.opt.Attempt, pathsOf(rec.Files...))
 	case v%2 == 1 && a.fit.appendOnly:
 		return &ArchiveResult{Outcome: ArchiveAppendOnly, Attempt: a.opt.Attempt}, nil
 	}
@@ -152,14 +153,10 @@ func (a *archiving) run(ctx context.Context) (*ArchiveResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	keep := map[string]bool{}
-	for _, f := range stored.Files {
-		keep[f.Key().Path] = true
-	}
 	if a.again {
-		return stored.result(res, name), sweepAttempts(ctx, a.dst, a.opt.Run, a.opt.Attempt, keep)
+		return stored.result(res, name), sweepAttempts(ctx, a.dst, a.opt.Run, a.opt.Attempt, pathsOf(stored.Files...))
 	}
-	_, err = sweep(ctx, a.dst, a.opt.Run, keep, a.stager.step)
+	_, err = sweep(ctx, a.dst, a.opt.Run, pathsOf(stored.Files...), a.stager.step)
 	return stored.result(res, name), err
 }
 

@@ -19,18 +19,21 @@ func DeleteMarked(ctx context.Context, t *deltaio.Table, opt DeleteOptions) (*De
 		return nil, err
 	}
 	d := &deleting{t: t, opt: opt, step: stepOf(opt.ID, StepDelete, 1)}
-	if res, err := d.before(ctx); res != nil || err != nil {
-		if err == nil && res.Outcome == AlreadyDone {
-			err = forgetStatistics(ctx, opt.Run)
-		}
-		return res, err
+	var rec deleteRecord
+	switch at, res, name, err := stands(ctx, t, opt.Run, d.step, &rec); {
+	case err != nil:
+		return nil, err
+	case at == fenced:
+		return &DeleteResult{Outcome: Fenced}, nil
+	case at == committed:
+		return rec.conclude(ctx, t, opt.Run, res, name)
 	}
 	var err error
-	var fenced bool
-	if d.from, fenced, err = loadSource(ctx, t, opt.Run, opt.Plan); err != nil {
+	var undone bool
+	if d.from, undone, err = loadSource(ctx, t, opt.Run, opt.Plan); err != nil {
 		return nil, err
 	}
-	if fenced {
+	if undone {
 		return &DeleteResult{Outcome: Fenced}, nil
 	}
 	if err := d.loadArchive(ctx); err != nil {
@@ -50,19 +53,20 @@ func DeleteMarked(ctx context.Context, t *deltaio.Table, opt DeleteOptions) (*De
 		_, err := sweep(ctx, t, opt.Run, nil, StepDelete)
 		return &DeleteResult{Outcome: Fenced}, err
 	}
-	var rec deleteRecord
 	name, err := committedRecord(ctx, opt.Run, StepDelete, res, &rec)
 	if err != nil {
 		return nil, err
 	}
-	keep := map[string]bool{}
-	for _, a := range rec.Added {
-		keep[a.Key().Path] = true
-	}
-	if _, err := sweep(ctx, t, opt.Run, keep, StepDelete); err != nil {
+	return rec.conclude(ctx, t, opt.Run, res, name)
+}
+
+// conclude removes what attempts staged in vain, and the values of purged rows
+// that the run folder holds.
+func (rec *deleteRecord) conclude(ctx context.Context, t *deltaio.Table, r Run, res deltaio.CommitResult, name string) (*DeleteResult, error) {
+	if _, err := sweep(ctx, t, r, pathsOf(rec.Added...), StepDelete); err != nil {
 		return nil, err
 	}
-	return rec.result(res, name), forgetStatistics(ctx, opt.Run)
+	return rec.result(res, name), forgetStatistics(ctx, r)
 }
 
 func (o DeleteOptions) check() error {
@@ -89,30 +93,6 @@ type deleting struct {
 	archive *archiveRecord // nil without an archive
 	stager  *stager
 	refused *DeleteResult // the answer of a round that wrote nothing
-}
-
-// before answers for a delete that the table shows as done or fenced.
-func (d *deleting) before(ctx context.Context) (*DeleteResult, error) {
-	return deletedBefore(ctx, d.t, d.opt.Run, d.step)
-}
-
-func deletedBefore(ctx context.Context, t *deltaio.Table, r Run, step deltaio.Step) (*DeleteResult, error) {
-	snap, err := t.Snapshot(ctx)
-	if err != nil {
-		return nil, err
-	}
-	switch v, _ := snap.Txn(step.AppID); {
-	case v < step.Version:
-		return nil, nil
-	case v > step.Version:
-		return &DeleteResult{Outcome: Fenced}, nil
-	}
-	var rec deleteRecord
-	res, name, _, err := done(ctx, t, r, step, &rec)
-	if err != nil {
-		return nil, err
-	}
-	return rec.result(res, name), nil
 }
 
 func (rec *deleteRecord) result(res deltaio.CommitResult, name string) *DeleteResult {

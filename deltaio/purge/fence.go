@@ -16,25 +16,30 @@ func FenceDelete(ctx context.Context, t *deltaio.Table, r Run) (*DeleteResult, e
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	step := stepOf(r.ID, StepDelete, 1)
+	var rec deleteRecord
+	at, res, name, err := fenceUnlessDone(ctx, t, r, stepOf(r.ID, StepDelete, 1), &rec)
+	if err != nil {
+		return nil, err
+	}
+	if at == committed {
+		return rec.result(res, name), nil
+	}
+	_, err = sweep(ctx, t, r, nil, StepDelete)
+	return nil, err
+}
+
+// fenceUnlessDone fences a step, or finds it committed and reads its record.
+func fenceUnlessDone(ctx context.Context, t *deltaio.Table, r Run, step deltaio.Step, v any) (at standing, res deltaio.CommitResult, name string, err error) {
 	for range maxReplans {
-		res, err := deletedBefore(ctx, t, r, step)
-		if err != nil {
-			return nil, err
-		}
-		switch {
-		case res == nil: // neither done nor fenced
-		case res.Outcome == Fenced:
-			_, err := sweep(ctx, t, r, nil, StepDelete)
-			return nil, err
-		default:
-			return res, nil
+		at, res, name, err = stands(ctx, t, r, step, v)
+		if err != nil || at != pending {
+			return at, res, name, err
 		}
 		if err := fenceIf(ctx, t, r, step); err != nil {
-			return nil, err
+			return pending, res, "", err
 		}
 	}
-	return nil, fmt.Errorf("%s: fence step %s: other writers were faster %d times in a row", t.URL(), step.AppID, maxReplans)
+	return pending, res, "", fmt.Errorf("%s: fence step %s: other writers were faster %d times in a row", t.URL(), step.AppID, maxReplans)
 }
 
 // fenceIf commits the version behind a step unless the step's entry has moved

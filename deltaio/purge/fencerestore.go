@@ -2,7 +2,6 @@ package purge
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/lakewarden/lakewarden/deltaio"
 )
@@ -14,22 +13,14 @@ func FenceRestore(ctx context.Context, t *deltaio.Table, r Run) (*RestoreResult,
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	back := &restoring{t: t, opt: RestoreOptions{Run: r}, step: stepOf(r.ID, StepRestore, 1)}
-	for range maxReplans {
-		res, err := back.before(ctx)
-		switch {
-		case err != nil:
-			return nil, err
-		case res == nil: // neither done nor fenced
-		case res.Outcome == Fenced:
-			_, err := sweepListed(ctx, t, r)
-			return nil, err
-		default:
-			return res, nil
-		}
-		if err := fenceIf(ctx, t, r, back.step); err != nil {
-			return nil, err
-		}
+	var rec restoreRecord
+	at, res, name, err := fenceUnlessDone(ctx, t, r, stepOf(r.ID, StepRestore, 1), &rec)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("%s: fence step %s: other writers were faster %d times in a row", t.URL(), back.step.AppID, maxReplans)
+	if at == committed {
+		return rec.result(res, name), nil
+	}
+	_, err = sweepListed(ctx, t, r)
+	return nil, err
 }

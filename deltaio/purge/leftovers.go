@@ -15,11 +15,12 @@ func CommittedMark(ctx context.Context, t *deltaio.Table, r Run) (*MarkResult, e
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	res, err := markedBefore(ctx, t, r, stepOf(r.ID, StepMark, 1))
-	if err != nil || res == nil || res.Outcome == Fenced {
+	var rec markRecord
+	at, res, name, err := stands(ctx, t, r, stepOf(r.ID, StepMark, 1), &rec)
+	if err != nil || at != committed {
 		return nil, err
 	}
-	return res, nil
+	return rec.result(res, name), nil
 }
 
 // DeletedAt is the time of the commit that deleted the run's rows, as the commit

@@ -26,14 +26,20 @@ func MarkRows(ctx context.Context, t *deltaio.Table, opt MarkOptions) (*MarkResu
 		return &MarkResult{Outcome: Nothing, Version: plan.Result.Version, VersionBefore: plan.Result.Version, RowsMarked: plan.Result.RowsDue}, nil
 	}
 	step := stepOf(opt.ID, StepMark, 1)
-	if res, err := markedBefore(ctx, t, opt.Run, step); res != nil || err != nil {
-		return res, err
+	var rec markRecord
+	switch at, res, name, err := stands(ctx, t, opt.Run, step, &rec); {
+	case err != nil:
+		return nil, err
+	case at == fenced:
+		return &MarkResult{Outcome: Fenced}, nil
+	case at == committed:
+		return rec.conclude(ctx, t, opt.Run, res, name)
 	}
-	added, fenced, err := ensureColumn(ctx, t, opt.Run)
+	added, undone, err := ensureColumn(ctx, t, opt.Run)
 	if err != nil {
 		return nil, err
 	}
-	if fenced {
+	if undone {
 		return &MarkResult{Outcome: Fenced}, nil
 	}
 	m := &marking{t: t, run: opt.Run, plan: plan, columnAdded: added, step: step}
@@ -48,14 +54,17 @@ func MarkRows(ctx context.Context, t *deltaio.Table, opt MarkOptions) (*MarkResu
 		_, err := sweep(ctx, t, opt.Run, nil, StepMark)
 		return &MarkResult{Outcome: Fenced}, err
 	}
-	var rec markRecord
 	name, err := committedRecord(ctx, opt.Run, StepMark, res, &rec)
 	if err != nil {
 		return nil, err
 	}
-	out := rec.result(res, name)
-	_, err = sweep(ctx, t, opt.Run, rec.keys(), StepMark)
-	return out, err
+	return rec.conclude(ctx, t, opt.Run, res, name)
+}
+
+// conclude removes what attempts staged in vain.
+func (rec *markRecord) conclude(ctx context.Context, t *deltaio.Table, r Run, res deltaio.CommitResult, name string) (*MarkResult, error) {
+	_, err := sweep(ctx, t, r, rec.keys(), StepMark)
+	return rec.result(res, name), err
 }
 
 func loadPlan(ctx context.Context, r Run, name string) (*planRecord, error) {
@@ -69,26 +78,6 @@ func loadPlan(ctx context.Context, r Run, name string) (*planRecord, error) {
 	return &plan, nil
 }
 
-// markedBefore answers for a step that the table shows as done or undone.
-func markedBefore(ctx context.Context, t *deltaio.Table, r Run, step deltaio.Step) (*MarkResult, error) {
-	snap, err := t.Snapshot(ctx)
-	if err != nil {
-		return nil, err
-	}
-	switch v, _ := snap.Txn(step.AppID); {
-	case v < step.Version:
-		return nil, nil
-	case v > step.Version:
-		return &MarkResult{Outcome: Fenced}, nil
-	}
-	var rec markRecord
-	res, name, _, err := done(ctx, t, r, step, &rec)
-	if err != nil {
-		return nil, err
-	}
-	return rec.result(res, name), nil
-}
-
 // result adds to the record what only the commit knows.
 func (rec *markRecord) result(res deltaio.CommitResult, name string) *MarkResult {
 	out := rec.Result
@@ -99,15 +88,11 @@ func (rec *markRecord) result(res deltaio.CommitResult, name string) *MarkResult
 
 // keys are the storage keys that the committed mark refers to.
 func (rec *markRecord) keys() map[string]bool {
-	keys := map[string]bool{}
+	var files []*log.Add
 	for _, f := range rec.Files {
-		for _, a := range []*log.Add{f.Original, f.Marked, f.Kept} {
-			if a != nil {
-				keys[a.Key().Path] = true
-			}
-		}
+		files = append(files, f.Original, f.Marked, f.Kept)
 	}
-	return keys
+	return pathsOf(files...)
 }
 
 // ensureColumn adds the marker column where it is missing.

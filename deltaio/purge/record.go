@@ -214,3 +214,41 @@ func done(ctx context.Context, t *deltaio.Table, r Run, step deltaio.Step, v any
 	name, err = committedRecord(ctx, r, stepName, res, v)
 	return res, name, true, err
 }
+
+// standing is what a table shows of a step.
+type standing int
+
+const (
+	pending standing = iota
+	committed
+	fenced
+)
+
+// stands looks a step up in its table, and reads the record of a committed one
+// into v. Who committed may have died right after it: what it was still to clean
+// up is then the caller's.
+func stands(ctx context.Context, t *deltaio.Table, r Run, step deltaio.Step, v any) (at standing, res deltaio.CommitResult, name string, err error) {
+	snap, err := t.Snapshot(ctx)
+	if err != nil {
+		return pending, res, "", err
+	}
+	switch txn, _ := snap.Txn(step.AppID); {
+	case txn < step.Version:
+		return pending, res, "", nil
+	case txn > step.Version:
+		return fenced, res, "", nil
+	}
+	res, name, _, err = done(ctx, t, r, step, v)
+	return committed, res, name, err
+}
+
+// pathsOf are the storage keys of data files; nil ones are left out.
+func pathsOf(files ...*log.Add) map[string]bool {
+	keys := map[string]bool{}
+	for _, f := range files {
+		if f != nil {
+			keys[f.Key().Path] = true
+		}
+	}
+	return keys
+}

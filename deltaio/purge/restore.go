@@ -31,8 +31,14 @@ func RestoreRows(ctx context.Context, t, archive *deltaio.Table, opt RestoreOpti
 		return nil, errors.New("purge: RestoreOptions.PurgeJournal is nil: give the purge's run folder")
 	}
 	r := &restoring{t: t, archive: archive, opt: opt, step: stepOf(opt.ID, StepRestore, 1)}
-	if res, err := r.before(ctx); res != nil || err != nil {
-		return res, err
+	var rec restoreRecord
+	switch at, res, name, err := stands(ctx, t, opt.Run, r.step, &rec); {
+	case err != nil:
+		return nil, err
+	case at == fenced:
+		return &RestoreResult{Outcome: Fenced}, nil
+	case at == committed:
+		return rec.conclude(ctx, t, opt.Run, res, name)
 	}
 	var err error
 	if r.stager, err = newStager(ctx, t, opt.Run, StepRestore); err != nil {
@@ -49,16 +55,16 @@ func RestoreRows(ctx context.Context, t, archive *deltaio.Table, opt RestoreOpti
 		_, err := sweep(ctx, t, opt.Run, nil, StepRestore)
 		return &RestoreResult{Outcome: Fenced}, err
 	}
-	var rec restoreRecord
 	name, err := committedRecord(ctx, opt.Run, StepRestore, res, &rec)
 	if err != nil {
 		return nil, err
 	}
-	keep := map[string]bool{}
-	for _, f := range rec.Files {
-		keep[f.Key().Path] = true
-	}
-	_, err = sweep(ctx, t, opt.Run, keep, StepRestore)
+	return rec.conclude(ctx, t, opt.Run, res, name)
+}
+
+// conclude removes what attempts staged in vain.
+func (rec *restoreRecord) conclude(ctx context.Context, t *deltaio.Table, r Run, res deltaio.CommitResult, name string) (*RestoreResult, error) {
+	_, err := sweep(ctx, t, r, pathsOf(rec.Files...), StepRestore)
 	return rec.result(res, name), err
 }
 
@@ -83,25 +89,6 @@ type restoring struct {
 	step       deltaio.Step
 	stager     *stager
 	answer     *RestoreResult // of a round that wrote nothing
-}
-
-func (r *restoring) before(ctx context.Context) (*RestoreResult, error) {
-	snap, err := r.t.Snapshot(ctx)
-	if err != nil {
-		return nil, err
-	}
-	switch v, _ := snap.Txn(r.step.AppID); {
-	case v < r.step.Version:
-		return nil, nil
-	case v > r.step.Version:
-		return &RestoreResult{Outcome: Fenced}, nil
-	}
-	var rec restoreRecord
-	res, name, _, err := done(ctx, r.t, r.opt.Run, r.step, &rec)
-	if err != nil {
-		return nil, err
-	}
-	return rec.result(res, name), nil
 }
 
 func (r *restoring) try(ctx context.Context, snap *deltaio.Snapshot) (deltaio.CommitResult, error) {
