@@ -25,7 +25,11 @@ func (p *planner) count(ctx context.Context) error {
 	counts, err := purge.PlanPurge(ctx, p.table, purge.PlanOptions{Run: run, ClosedRuns: closed})
 	var flags *purge.FlagsError
 	var criteria *purge.CriteriaError
+	var outside *deltaio.OutsideError
 	switch {
+	case errors.As(err, &outside):
+		p.refuse("files_outside_root", "Bring the files under the table's root and remove the links.", "%v", err)
+		return nil
 	case errors.As(err, &flags):
 		p.refuse("foreign_flags", "Find out who flagged them; clear the flags, or name another marker column.", "%v", err)
 		return nil

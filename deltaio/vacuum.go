@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/lakewarden/lakewarden/deltaio/internal/log"
-	"github.com/lakewarden/lakewarden/deltaio/storage"
 )
 
 // VacuumOptions say what a vacuum deletes.
@@ -203,24 +202,6 @@ func (v *vacuum) run(ctx context.Context) error {
 		return err
 	}
 	return v.finish(ctx)
-}
-
-// sweep removes unfinished writes older than the cutoff: a writer that died
-// leaves rows in them, and no listing shows them.
-func (v *vacuum) sweep(ctx context.Context) error {
-	old, err := storage.Leftovers(ctx, v.t.store, v.res.Cutoff)
-	if err != nil || len(old) == 0 {
-		return err
-	}
-	if err := v.begin(ctx); err != nil { // the store's clock may move the cutoff back
-		return err
-	}
-	removed, err := storage.RemoveLeftovers(ctx, v.t.store, v.res.Cutoff)
-	for _, f := range removed {
-		v.found(candidate{key: f.Key, size: f.Size})
-		v.count(fate{candidate: candidate{key: f.Key, size: f.Size}})
-	}
-	return err
 }
 
 // begin commits VACUUM START and takes the store's clock from it. The cutoff can

@@ -44,3 +44,18 @@ func TestVacuum_unfinished_writes_of_dead_writers_are_removed_and_those_at_work_
 	require.FileExists(t, other, "another table's")
 	require.Zero(t, vacuum(t, table, deltaio.VacuumOptions{}).Deleted)
 }
+
+func TestVacuum_scratch_objects_of_dead_probes_are_removed(t *testing.T) {
+	t.Parallel()
+	table, dir := localTable(t)
+	old, young := filepath.Join(dir, ".lakewarden-probe-OLD"), filepath.Join(dir, ".lakewarden-probe-YOUNG")
+	for path, age := range map[string]time.Duration{old: 9 * day, young: day} {
+		require.NoError(t, os.WriteFile(path, []byte("first"), 0o600))
+		at := time.Now().Add(-age)
+		require.NoError(t, os.Chtimes(path, at, at))
+	}
+	res := vacuum(t, table, deltaio.VacuumOptions{})
+	require.EqualValues(t, 1, res.Deleted)
+	require.NoFileExists(t, old)
+	require.FileExists(t, young)
+}

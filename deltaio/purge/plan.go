@@ -34,8 +34,10 @@ func (e *FlagsError) Error() string {
 	return s + "; lakewarden did not set them: clear them or choose another marker column"
 }
 
-// PlanPurge classifies every file of a version and counts what is due. It writes
-// nothing but its record in the run folder.
+// PlanPurge classifies every file of a version and counts what is due. A table
+// that reaches out of its root is refused (*deltaio.OutsideError): its files
+// could not be accounted for at the end. It writes nothing but its record in the
+// run folder.
 func PlanPurge(ctx context.Context, t *deltaio.Table, opt PlanOptions) (*PlanResult, error) {
 	if err := opt.Run.check(); err != nil {
 		return nil, err
@@ -45,6 +47,9 @@ func PlanPurge(ctx context.Context, t *deltaio.Table, opt PlanOptions) (*PlanRes
 		return nil, err
 	}
 	if err := snap.Check(deltaio.WantRewrite); err != nil {
+		return nil, err
+	}
+	if err := snap.CheckConfined(ctx); err != nil {
 		return nil, err
 	}
 	j, err := newJudge(snap, opt.Run, true)

@@ -25,7 +25,7 @@ type Sweeper interface {
 // are a safe age. Wrappers and Sub are looked through; of a store that keeps
 // none the answer is empty.
 func Leftovers(ctx context.Context, s Store, before time.Time) ([]Info, error) {
-	sw, prefix := findSweeper(s)
+	sw, prefix := findPower[Sweeper](s)
 	if sw == nil {
 		return nil, nil
 	}
@@ -48,7 +48,7 @@ func RemoveLeftovers(ctx context.Context, s Store, before time.Time) ([]Info, er
 	if err != nil {
 		return nil, err
 	}
-	sw, _ := findSweeper(s)
+	sw, _ := findPower[Sweeper](s)
 	var removed []Info
 	var errs []error
 	for _, info := range old {
@@ -60,22 +60,6 @@ func RemoveLeftovers(ctx context.Context, s Store, before time.Time) ([]Info, er
 		}
 	}
 	return removed, errors.Join(errs...)
-}
-
-func findSweeper(s Store) (sw Sweeper, prefix string) {
-	for {
-		if sw, ok := s.(Sweeper); ok {
-			return sw, prefix
-		}
-		if sub, ok := s.(*sub); ok {
-			prefix = sub.prefix + prefix
-		}
-		outer, ok := s.(interface{ Unwrap() Store })
-		if !ok {
-			return nil, ""
-		}
-		s = outer.Unwrap()
-	}
 }
 
 // Leftovers walks the temporary files under prefix.

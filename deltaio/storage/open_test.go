@@ -163,3 +163,19 @@ func TestSub_badPrefix_refusesEveryCall(t *testing.T) {
 		require.ErrorIs(t, err, storage.ErrInvalidKey, prefix)
 	}
 }
+
+func TestProbe_sweeps_what_dead_probes_left(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s, err := storage.OpenLocal(dir)
+	require.NoError(t, err)
+	old, young := filepath.Join(dir, ".lakewarden-probe-OLD"), filepath.Join(dir, ".lakewarden-probe-YOUNG")
+	for path, age := range map[string]time.Duration{old: 25 * time.Hour, young: 23 * time.Hour} {
+		require.NoError(t, os.WriteFile(path, []byte("first"), 0o600))
+		at := time.Now().Add(-age)
+		require.NoError(t, os.Chtimes(path, at, at))
+	}
+	require.NoError(t, storage.Probe(t.Context(), s))
+	require.NoFileExists(t, old)
+	require.FileExists(t, young, "its process may be at work")
+}

@@ -13,6 +13,9 @@ import (
 // readers from taking them for data.
 const probePrefix = ".lakewarden-probe-"
 
+// probeLife is an age that no probe at work reaches: one takes seconds.
+const probeLife = 24 * time.Hour
+
 // ProbeError names the right that a store refused or the promise it broke.
 type ProbeError struct {
 	// Right is list, put-if-absent, read, put, create or delete.
@@ -30,7 +33,8 @@ func (e *ProbeError) Unwrap() error { return e.Err }
 // Probe checks on a scratch object directly under s that we may list, write,
 // read and delete there, and that put-if-absent excludes a second writer. The
 // error is a *ProbeError. Rights can differ by directory: probe Sub(s, "…") of
-// each place that will be written to.
+// each place that will be written to. Scratch objects there of processes that
+// died a day ago or earlier are removed.
 func Probe(ctx context.Context, s Store) (err error) {
 	p := &probe{s: s, key: probePrefix + rand.Text()}
 	defer func() { err = p.clean(ctx, err) }()
@@ -50,12 +54,44 @@ func Probe(ctx context.Context, s Store) (err error) {
 			return &ProbeError{Right: step.right, URL: s.URL(), Err: err}
 		}
 	}
+	p.sweep(ctx)
 	return nil
 }
 
 type probe struct {
 	s   Store
 	key string
+	now time.Time // by the store's clock; zero: not known
+}
+
+// StaleProbes lists the scratch objects directly under s that were written
+// before a time by the store's clock: their processes died.
+func StaleProbes(ctx context.Context, s Store, before time.Time) ([]Info, error) {
+	var old []Info
+	for info, err := range s.List(ctx, probePrefix, "") {
+		if err != nil {
+			return nil, err
+		}
+		if info.ModTime.Before(before) {
+			old = append(old, info)
+		}
+	}
+	return old, nil
+}
+
+// sweep removes what probes of dead processes left. All rights are proven by
+// now: what stays all the same is for the next probe, or for a vacuum.
+func (p *probe) sweep(ctx context.Context) {
+	if p.now.IsZero() {
+		return
+	}
+	old, err := StaleProbes(ctx, p.s, p.now.Add(-probeLife))
+	if err != nil {
+		return
+	}
+	for _, info := range old {
+		_ = p.s.Delete(ctx, info.Key) // see above
+	}
 }
 
 func (p *probe) listed(want []string) func(context.Context) error {
@@ -119,9 +155,11 @@ func (p *probe) create(ctx context.Context) error {
 	if _, err := w.Write([]byte("fourth")); err != nil {
 		return err
 	}
-	if _, err := w.Commit(ctx); err != nil {
+	info, err := w.Commit(ctx)
+	if err != nil {
 		return err
 	}
+	p.now = info.ModTime
 	return p.holds("fourth")(ctx)
 }
 

@@ -68,7 +68,7 @@ func TestLocal_an_archive_that_is_a_link_out_of_the_root_is_refused(t *testing.T
 	require.Equal(t, before, tree(t, filepath.Join(dir, "bronze")))
 }
 
-func TestLocal_a_data_file_that_is_a_link_out_of_the_root_loses_nothing(t *testing.T) {
+func TestLocal_a_data_file_that_is_a_link_out_of_the_root_is_refused_in_the_plan(t *testing.T) {
 	t.Parallel()
 	w, dir := localWorld(t)
 	file := filepath.Join(dir, "bronze", "sales", filepath.FromSlash(w.fileOf(6)))
@@ -78,8 +78,9 @@ func TestLocal_a_data_file_that_is_a_link_out_of_the_root_loses_nothing(t *testi
 	before := tree(t, filepath.Dir(outside))
 	e := w.purge(policy(), nil)
 	require.ErrorContains(t, e.err, "outside the root")
+	require.ErrorContains(t, e.err, "files_outside_root")
 	require.Equal(t, before, tree(t, filepath.Dir(outside)))
-	require.NotEqual(t, evidence.StatusCompleted, e.Outcome)
+	require.Equal(t, evidence.StatusRefused, e.Outcome, "%v", e.err)
 }
 
 func TestLocal_a_directory_that_may_not_be_written_is_named(t *testing.T) {
