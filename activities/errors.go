@@ -50,29 +50,30 @@ func fail(ctx context.Context, err error) error {
 
 func classify(err error) (kind string, retry bool) {
 	var (
-		unsupported *deltaio.UnsupportedError
-		conflict    *deltaio.ConflictError
-		constraint  *deltaio.ConstraintError
-		invalid     *deltaio.InvalidActionsError
-		flags       *purge.FlagsError
-		archive     *purge.ArchiveError
-		changed     *purge.ArchiveChangedError
-		criteria    *purge.CriteriaError
-		lost        *purge.LostRecordError
-		corrupt     *purge.CorruptionError
-		gone        *deltaio.LostFileError
-		syntax      *expr.SyntaxError
-		bind        *expr.BindError
+		conflict   *deltaio.ConflictError
+		constraint *deltaio.ConstraintError
+		invalid    *deltaio.InvalidActionsError
+		flags      *purge.FlagsError
+		archive    *purge.ArchiveError
+		changed    *purge.ArchiveChangedError
+		criteria   *purge.CriteriaError
+		lost       *purge.LostRecordError
+		corrupt    *purge.CorruptionError
+		gone       *deltaio.LostFileError
+		syntax     *expr.SyntaxError
+		bind       *expr.BindError
+		outside    *deltaio.OutsideError
 	)
 	switch {
-	case errors.As(err, &unsupported):
+	case deltaio.IsUnsupported(err):
 		return ErrorUnsupported, false
 	case errors.As(err, &conflict):
 		return ErrorConflict, true
-	case errors.As(err, &flags), errors.As(err, &archive), errors.As(err, &changed), errors.As(err, &criteria), errors.As(err, &syntax), errors.As(err, &bind),
+	case errors.As(err, &flags), errors.As(err, &archive), errors.As(err, &changed), errors.As(err, &criteria), errors.As(err, &outside), errors.As(err, &syntax), errors.As(err, &bind),
 		errors.Is(err, lake.ErrNoRoot), errors.Is(err, deltaio.ErrNotATable):
 		return ErrorRefused, false
-	case errors.As(err, &lost), errors.As(err, &corrupt), errors.As(err, &gone), errors.As(err, &constraint), errors.As(err, &invalid), errors.Is(err, evidence.ErrDigest), errors.Is(err, storage.ErrInvalidKey):
+	case errors.As(err, &lost), errors.As(err, &corrupt), errors.As(err, &gone), errors.As(err, &constraint), errors.As(err, &invalid), deltaio.IsDamaged(err),
+		errors.Is(err, evidence.ErrDigest), errors.Is(err, storage.ErrInvalidKey):
 		return ErrorHalt, false
 	}
 	// Full disks and lost rights are retried like a store that is away:

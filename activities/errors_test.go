@@ -39,6 +39,7 @@ func TestFail_eachErrorOfTheCore_hasItsTypeHoweverDeepItLies(t *testing.T) {
 		"lost file":          {&deltaio.LostFileError{Err: storage.ErrNotExist}, ErrorHalt, false},
 		"lost record":        {&purge.LostRecordError{Err: storage.ErrNotExist}, ErrorHalt, false},
 		"corruption":         {&purge.CorruptionError{}, ErrorHalt, false},
+		"no version":         {deltaio.ErrNoVersion, ErrorUnavailable, true}, // the log may be in the middle of its cleanup
 		"changed record":     {evidence.ErrDigest, ErrorHalt, false},
 		"wrong key":          {storage.ErrInvalidKey, ErrorHalt, false},
 		"full disk":          {storage.ErrNoSpace, ErrorUnavailable, true},

@@ -92,7 +92,7 @@ func (s *Snapshot) liveRows(ctx context.Context, add *log.Add, rows int64) (*pq.
 		return nil, nil
 	}
 	if last := gone.Maximum(); last >= uint64(rows) {
-		return nil, fmt.Errorf("deletion vector drops row %d of %d", last, rows)
+		return nil, fmt.Errorf("deletion vector %w: it drops row %d of %d", dv.ErrCorrupt, last, rows)
 	}
 	live := pq.FullBitmap(int(rows))
 	for it := gone.Iterator(); it.HasNext(); {

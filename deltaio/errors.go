@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/lakewarden/lakewarden/deltaio/internal/dv"
+	"github.com/lakewarden/lakewarden/deltaio/internal/log"
+	"github.com/lakewarden/lakewarden/deltaio/internal/scan"
 	"github.com/lakewarden/lakewarden/deltaio/schema"
 	"github.com/lakewarden/lakewarden/deltaio/storage"
 )
@@ -102,6 +105,23 @@ func (e *LostFileError) Error() string {
 
 // Unwrap gives the store's error.
 func (e *LostFileError) Unwrap() error { return e.Err }
+
+// IsDamaged says whether an error tells of damage in the table's own objects, the
+// log, a deletion vector or a data file, or of a path that leads out of the
+// table. Trying again meets the same: somebody has to bring the object back, or
+// restore the table to a version that is whole.
+func IsDamaged(err error) bool {
+	var damagedLog *log.CorruptError
+	var outside *log.AbsolutePathError
+	return errors.As(err, &damagedLog) || errors.As(err, &outside) || errors.Is(err, dv.ErrCorrupt) || errors.Is(err, scan.ErrCorrupt)
+}
+
+// IsUnsupported says whether an error tells of a part of Delta or Parquet that
+// is not handled.
+func IsUnsupported(err error) bool {
+	var u *UnsupportedError
+	return errors.As(err, &u) || errors.Is(err, scan.ErrUnsupported)
+}
 
 func isNotExist(err error) bool { return errors.Is(err, storage.ErrNotExist) }
 

@@ -27,15 +27,29 @@ const (
 	checksumSize = 4 // behind each set
 )
 
+// ErrCorrupt: a deletion vector is not what its format or the log says. Reading
+// it again gives the same.
+var ErrCorrupt = errors.New("corrupt")
+
 // Read gives the rows that the deletion vector deletes, by their position in
 // the data file.
 func Read(ctx context.Context, s storage.Store, d *log.DeletionVector) (*roaring64.Bitmap, error) {
 	set, err := read(ctx, s, d)
-	if err != nil {
+	var unread *readError
+	var outside *log.AbsolutePathError
+	switch {
+	case err == nil:
+		return set, nil
+	case errors.As(err, &unread), errors.As(err, &outside):
 		return nil, fmt.Errorf("deletion vector %s: %w", shortID(d), err)
 	}
-	return set, nil
+	return nil, fmt.Errorf("deletion vector %s: %w: %w", shortID(d), ErrCorrupt, err)
 }
+
+// readError: the store did not give the bytes; what they hold is not known.
+type readError struct{ error }
+
+func (e *readError) Unwrap() error { return e.error }
 
 // shortID keeps inline sets out of messages.
 func shortID(d *log.DeletionVector) string {
@@ -78,7 +92,7 @@ func bytesOf(ctx context.Context, s storage.Store, d *log.DeletionVector) ([]byt
 	}
 	r, err := s.Open(ctx, key)
 	if err != nil {
-		return nil, err
+		return nil, &readError{err}
 	}
 	defer r.Close() //nolint:errcheck // nothing was written
 	data, err := fileBytes(r, d)
@@ -113,14 +127,14 @@ func fileBytes(r storage.Reader, d *log.DeletionVector) ([]byte, error) {
 	}
 	var version [1]byte
 	if _, err := io.ReadFull(io.NewSectionReader(r, 0, 1), version[:]); err != nil {
-		return nil, fmt.Errorf("read: %w", err)
+		return nil, &readError{fmt.Errorf("read: %w", err)}
 	}
 	if version[0] != fileVersion {
 		return nil, fmt.Errorf("format version %d is not known", version[0])
 	}
 	buf := make([]byte, total)
 	if _, err := io.ReadFull(io.NewSectionReader(r, offset, total), buf); err != nil {
-		return nil, fmt.Errorf("read: %w", err)
+		return nil, &readError{fmt.Errorf("read: %w", err)}
 	}
 	if n := binary.BigEndian.Uint32(buf); int64(n) != int64(d.SizeInBytes) {
 		return nil, fmt.Errorf("%d bytes at offset %d, but the log says %d", n, offset, d.SizeInBytes)

@@ -37,7 +37,10 @@ func Load(ctx context.Context, s storage.Store, version int64) (*State, error) {
 		if err == nil {
 			return st, nil
 		}
-		if !errors.Is(err, storage.ErrNotExist) || attempt == relists || ctx.Err() != nil {
+		// A listing is no snapshot: it may show a commit and miss the one before it,
+		// which was written earlier. Damage that stays is damage.
+		var damage *CorruptError
+		if !errors.Is(err, storage.ErrNotExist) && !errors.As(err, &damage) || attempt == relists || ctx.Err() != nil {
 			return nil, err
 		}
 	}
