@@ -58,7 +58,7 @@ func (f *DataFile) rewrite(ctx context.Context, outs []RewriteOutput) (staged []
 		}
 		pqOuts[i].W = writers[i]
 	}
-	results, err := pq.Rewrite(ctx, f.r, pqOuts, pq.Options{Created: createdBy, Stats: indexed})
+	results, err := pq.Rewrite(ctx, f.r, pqOuts, pq.Options{Stats: indexed})
 	if err != nil {
 		return nil, err
 	}

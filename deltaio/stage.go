@@ -260,7 +260,7 @@ func (st *stager) start(ctx context.Context, dir string, values map[string]*stri
 		return nil, err
 	}
 	out, err := pq.NewWriter(w, columns, pq.WriterOptions{Codec: st.codec, Options: pq.Options{
-		Created: createdBy, Stats: st.indexed, RowGroupRows: rowGroupRows(len(st.open)),
+		Stats: st.indexed, RowGroupRows: rowGroupRows(len(st.open)),
 	}})
 	if err != nil {
 		w.Abort()

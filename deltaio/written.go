@@ -17,9 +17,6 @@ import (
 	"github.com/lakewarden/lakewarden/deltaio/storage"
 )
 
-// createdBy is the footer's created_by, in the form that readers parse.
-const createdBy = "lakewarden version 1 (build 0)"
-
 // writtenField is a field under the names that data files use.
 func (s *Snapshot) writtenField(f schema.Field) schema.Field {
 	if s.mapping == mappingNone {

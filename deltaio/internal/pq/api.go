@@ -45,7 +45,7 @@ type Output struct {
 // Options of Rewrite and NewWriter.
 type Options struct {
 	// Created is the footer's created_by, "NAME version V (build B)"; readers
-	// parse it. Empty: "lakewarden version 0 (build 0)".
+	// parse it. Empty: Created.
 	Created string
 	// RowGroupRows bounds the row groups of a Writer. 0: 1 Mi rows.
 	RowGroupRows int

@@ -17,10 +17,11 @@ import (
 //	INT32, INT64        min_value/max_value under a type-defined column order, else the
 //	                    deprecated min/max, whose signed order is right for them
 //	BOOLEAN             as INT32
-//	FLOAT, DOUBLE       only from parquet-mr, parquet-cpp-arrow, parquet-rs and this package,
-//	                    unless NaN (zeros widened to -0 and +0): parquet-go was seen to write
-//	                    a minimum above values of the chunk. They never answer FileStats,
-//	                    since they do not tell whether NaN occurs
+//	FLOAT, DOUBLE       only from parquet-mr, parquet-cpp-arrow, parquet-rs 5+ and this package
+//	                    from version 2 on, unless NaN (zeros widened to -0 and +0): parquet-go
+//	                    and older parquet-rs let NaN spoil them, and files of our versions 0
+//	                    and 1 may hold such bounds in chunks that they copied. They never
+//	                    answer FileStats, since they do not tell whether NaN occurs
 //	BYTE_ARRAY          min_value/max_value under a type-defined order from a writer that names
 //	                    itself. The deprecated fields of parquet-mr compared bytes as signed.
 //	decimals in bytes   only from parquet-mr 1.10+, parquet-cpp-arrow and Trino's fork of
@@ -63,8 +64,12 @@ func (w writerID) ordersDecimalBytes() bool {
 // boundsFloats says whether the writer keeps NaN out of the bounds of floats.
 func (w writerID) boundsFloats() bool {
 	switch w.name {
-	case "parquet-mr", "parquet-cpp-arrow", "parquet-rs", "lakewarden":
+	case "parquet-mr", "parquet-cpp-arrow":
 		return true
+	case "parquet-rs":
+		return w.major >= 5
+	case "lakewarden":
+		return w.major >= 2
 	}
 	return strings.HasPrefix(w.name, "parquet-mr-trino")
 }

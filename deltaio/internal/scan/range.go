@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
@@ -147,21 +148,35 @@ func (f *File) boundsTrusted(n *footer.Node, t schema.Type) bool {
 	_, decimal := t.(schema.Decimal)
 	switch {
 	case n.Type == footer.Float || n.Type == footer.Double:
-		return f.writtenBy(floatWriters)
+		return f.boundsFloats()
 	case decimal && (n.Type == footer.FixedLenByteArray || n.Type == footer.ByteArray):
 		return f.writtenBy(decimalWriters)
 	}
 	return true
 }
 
-// Writers, by the start of created_by, that are known to leave NaN out of
-// bounds, and to order decimals in bytes as signed numbers. This project's own
-// files are not among the former: chunks that they hold as copies bring their
-// first writer's bounds along.
-var (
-	floatWriters   = []string{"parquet-mr version ", "parquet-cpp-arrow version ", "parquet-rs version "}
-	decimalWriters = []string{"parquet-mr version ", "parquet-mr-trino version ", "parquet-cpp-arrow version ", "lakewarden version "}
-)
+// decimalWriters, by the start of created_by, are known to order decimals in
+// bytes as signed numbers.
+var decimalWriters = []string{"parquet-mr version ", "parquet-mr-trino version ", "parquet-cpp-arrow version ", "lakewarden version "}
+
+// floatWriters are known to leave NaN out of bounds, from a major version on.
+// This project's own files count from the version on that carries such bounds
+// over from these writers alone, when it copies chunks as bytes.
+var floatWriters = map[string]int{"parquet-mr": 0, "parquet-cpp-arrow": 0, "parquet-rs": 5, "lakewarden": 2}
+
+// boundsFloats reads created_by, "NAME version MAJOR.MINOR.PATCH (build X)".
+func (f *File) boundsFloats() bool {
+	name, version, ok := strings.Cut(f.foot.CreatedBy, " version ")
+	least, known := floatWriters[name]
+	if !ok || !known {
+		return false
+	}
+	if i := strings.IndexFunc(version, func(r rune) bool { return r < '0' || r > '9' }); i >= 0 {
+		version = version[:i]
+	}
+	major, err := strconv.Atoi(version)
+	return err == nil && major >= least
+}
 
 func (f *File) writtenBy(writers []string) bool {
 	return slices.ContainsFunc(writers, func(w string) bool { return strings.HasPrefix(f.foot.CreatedBy, w) })
