@@ -28,6 +28,26 @@ var zstdDecoders = sync.Pool{New: func() any {
 	return d
 }}
 
+// plausible refuses a stated size that the compressed bytes cannot hold, before
+// memory is taken for it: page headers of damaged files say anything.
+func plausible(codec footer.Codec, src []byte, size int) error {
+	most := maxPage
+	switch codec {
+	case footer.Uncompressed:
+		most = len(src)
+	case footer.Snappy: // a copy of 64 bytes takes 3
+		most = 32 * len(src)
+	case footer.Gzip: // deflate reaches 1032
+		most = 1100 * len(src)
+	case footer.LZ4, footer.LZ4Raw: // a byte of length stands for 255
+		most = 256 * len(src)
+	}
+	if size > most {
+		return corrupt("%d bytes cannot hold the %d that the page's header says", len(src), size)
+	}
+	return nil
+}
+
 // decompress fills dst, whose length is the stated size, from src.
 func decompress(codec footer.Codec, dst, src []byte) error {
 	if len(dst) == 0 && len(src) == 0 {

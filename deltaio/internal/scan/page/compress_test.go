@@ -11,7 +11,7 @@ import (
 )
 
 // compressed gives data in every codec.
-func compressed(t *testing.T, data []byte) map[footer.Codec][]byte {
+func compressed(t testing.TB, data []byte) map[footer.Codec][]byte {
 	t.Helper()
 	out := map[footer.Codec][]byte{}
 	for codec, c := range map[footer.Codec]compress.Codec{

@@ -16,6 +16,9 @@ func (r *Reader) unpack(src []byte, size int) ([]byte, error) {
 		return src, nil
 	}
 	if cap(r.data) < size {
+		if err := plausible(r.chunk.Codec, src, size); err != nil {
+			return nil, err
+		}
 		r.data = make([]byte, size)
 	}
 	dst := r.data[:size]
