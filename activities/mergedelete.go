@@ -69,11 +69,22 @@ type VerifyPurgeResult struct {
 func (a *Activities) MergeDelete(ctx context.Context, in MergeDeleteInput) (*MergeDeleteResult, error) {
 	env, stop := a.beat(ctx, "delete")
 	defer stop()
-	l, run, err := a.loadRun(ctx, in.Run, env)
+	l, err := a.load(ctx, in.Run, env)
 	if err != nil {
 		return nil, fail(ctx, err)
 	}
-	opt := purge.DeleteOptions{Run: run, Plan: l.plan.Counts.Record, MaxRows: in.RowsApproved}
+	held, err := a.holdVersions(ctx, l, env) // before the holds are read
+	if err != nil {
+		return nil, fail(ctx, err)
+	}
+	run, err := a.purgeRun(ctx, l)
+	if err != nil {
+		return nil, fail(ctx, err)
+	}
+	opt := purge.DeleteOptions{
+		Run: run, Plan: l.plan.Counts.Record, MaxRows: in.RowsApproved,
+		Guard: func(ctx context.Context) error { return a.sameHolds(ctx, l, held, env) },
+	}
 	if in.Verified != nil {
 		opt.Archive = in.Verified.Record
 		if opt.ArchiveStore, err = a.Lake.Table(ctx, l.plan.Policy.Archive.Table); err != nil {

@@ -173,6 +173,11 @@ func (d *deleting) try(ctx context.Context, snap *deltaio.Snapshot) (deltaio.Com
 	if err != nil {
 		return deltaio.CommitResult{}, err
 	}
+	if g := d.opt.Guard; g != nil {
+		if err := g(ctx); err != nil {
+			return deltaio.CommitResult{}, err
+		}
+	}
 	return d.commit(ctx, snap, rec, name)
 }
 

@@ -267,6 +267,22 @@ func TestArchive_other_writers_before_the_delete_are_archived_anew(t *testing.T)
 	}
 }
 
+// A hold that comes while the delete is made ready, after it has read the holds,
+// keeps its row: the holds are looked at once more right before the commit.
+func TestDelete_a_hold_that_comes_while_it_is_prepared_keeps_the_row(t *testing.T) {
+	t.Parallel()
+	m := newMeddled(t)
+	var once sync.Once
+	m.worker.play(func(_ context.Context, a *attempt, when storage.When, op storage.Op, _ int) error {
+		if a.activity == "MergeDelete" && when == storage.BeforeCall && op.Writes() {
+			once.Do(func() { m.holds(3) })
+		}
+		return nil
+	})
+	m.settled(m.purge(policy(holding), nil))
+	require.Contains(t, m.rows(), m.model[slices.IndexFunc(m.model, hasID(3))].text())
+}
+
 // onFirst does something right before an activity's first call to a store.
 func onFirst(activity string, do func()) script {
 	var once sync.Once
