@@ -26,26 +26,48 @@ func (s *Snapshot) checkpoint(ctx context.Context) error {
 	return nil
 }
 
-// checkpointIfDue writes the checkpoint that delta.checkpointInterval asks for.
-// Its failure is told and changes nothing: the commit stands, and the next
-// commit that is due tries again.
-func (t *Table) checkpointIfDue(ctx context.Context, base *Snapshot, version int64) error {
-	every, err := base.integer(propCheckpointEvery, defaultCheckpointEvery)
-	if err != nil || every <= 0 {
+// conclude writes what belongs to a version beside its commit: the checksum, and
+// the checkpoint that delta.checkpointInterval asks for. A checkpoint's failure
+// is told and changes nothing: the commit stands, and the next commit that is
+// due tries again.
+func (c *committer) conclude(ctx context.Context, version int64) error {
+	every, err := c.base.integer(propCheckpointEvery, defaultCheckpointEvery)
+	if err != nil {
 		return err
 	}
-	if version == 0 || version%every != 0 {
+	due := every > 0 && version > 0 && version%every == 0
+	if !due && !c.continuesChecksums(ctx, version) {
 		return nil
 	}
-	st, err := base.state.Advance(ctx, t.store, version)
+	st, err := c.base.state.Advance(ctx, c.t.store, version)
 	if err != nil {
-		return fmt.Errorf("%s: checkpoint of version %d: %w", t.URL(), version, err)
+		if !due {
+			return nil // as where the checksum cannot be written
+		}
+		return fmt.Errorf("%s: checkpoint of version %d: %w", c.t.URL(), version, err)
 	}
-	snap, err := t.snapshot(st)
+	// Checksums are for those who look for damage; readers do without. One that
+	// cannot be written ends the row of them until the next checkpoint.
+	_ = log.WriteChecksum(ctx, c.t.store, st, c.txnID)
+	if !due {
+		return nil
+	}
+	snap, err := c.t.snapshot(st)
 	if err != nil {
 		return err
 	}
 	return snap.checkpoint(ctx)
+}
+
+// continuesChecksums says whether the version before has a checksum, as every
+// version of a table has whose writers write them. Tables of engines that write
+// none get theirs with our checkpoints.
+func (c *committer) continuesChecksums(ctx context.Context, version int64) bool {
+	if version == 0 {
+		return true
+	}
+	_, err := c.t.store.Stat(ctx, log.ChecksumKey(version-1))
+	return err == nil
 }
 
 // CleanLog deletes log files past delta.logRetentionDuration that a checkpoint

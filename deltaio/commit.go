@@ -70,7 +70,7 @@ func (c *committer) run(ctx context.Context) (CommitResult, error) {
 		}
 		if won {
 			res := CommitResult{Outcome: Committed, Version: version, Actions: actions, Time: commitTime(actions)}
-			res.Warning = c.t.checkpointIfDue(ctx, c.base, version)
+			res.Warning = c.conclude(ctx, version)
 			return res, nil
 		}
 		if res, done, err := c.examine(version, winner); done || err != nil {

@@ -55,6 +55,7 @@ func Create(ctx context.Context, s storage.Store, env Env, opt CreateOptions) (*
 	case !won:
 		return t.createdBefore(ctx, opt.Step)
 	}
+	_ = c.conclude(ctx, 0) // version 0 is due no checkpoint: nothing that matters can fail
 	return t, nil
 }
 

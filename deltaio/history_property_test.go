@@ -73,6 +73,9 @@ func (m *model) snap() *deltaio.Snapshot {
 	s, err := m.table.Snapshot(context.Background())
 	require.NoError(m.t, err)
 	require.EqualValues(m.t, len(m.rows)-1, s.Version())
+	sum, err := log.ReadChecksum(context.Background(), m.s, s.Version())
+	require.NoError(m.t, err)
+	require.Empty(m.t, sum.Differs(s.State()))
 	return s
 }
 

@@ -65,6 +65,11 @@ func (p *proof) entry(ctx context.Context, info storage.Info) (named, stats bool
 		return p.commit(ctx, version)
 	case name == "_last_checkpoint":
 		return false, false, nil
+	case isVersion && info.Key == log.ChecksumKey(version):
+		// Most checksums count files; some writers' list them with statistics.
+		if sum, err := log.ReadChecksum(ctx, p.t.Store(), version); err == nil && !sum.ListsFiles {
+			return false, false, nil
+		}
 	case strings.HasPrefix(name, "_sidecars/"):
 		version, isVersion = -1, true // of a checkpoint of unknown version: as if it were old
 		if p.h.deleted >= 0 && info.ModTime.After(p.h.deletedAt) {
