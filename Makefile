@@ -95,6 +95,10 @@ race: ## unit tests under the race detector
 bench: ## benchmarks; `make bench PKG=./deltaio/internal/pq BENCH=Split`
 	$(TEST) -run '^$$' -bench '$(or $(BENCH),.)' -benchmem -timeout $(TEST_TIMEOUT) $(PKG)
 
+.PHONY: bench-peers
+bench-peers: ## whole operations beside DuckDB, delta-rs and Spark; ARGS="--repeat 1 --without spark" for a quick look
+	bench/run $(ARGS)
+
 .PHONY: interop
 interop: ## other engines read what we write, and we read what they write
 	@if [ -x interop/run ]; then exec interop/run; else echo "interop/ is not part of this checkout"; fi
