@@ -2,8 +2,10 @@ package activities
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"go.temporal.io/sdk/temporal"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/lakewarden/lakewarden/deltaio/expr"
 	"github.com/lakewarden/lakewarden/deltaio/purge"
 	"github.com/lakewarden/lakewarden/deltaio/storage"
+	"github.com/lakewarden/lakewarden/internal/auditlog"
 	"github.com/lakewarden/lakewarden/internal/evidence"
 	"github.com/lakewarden/lakewarden/internal/lake"
 )
@@ -45,7 +48,20 @@ func fail(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	kind, retry := classify(err)
-	return temporal.NewApplicationErrorWithOptions(err.Error(), kind, temporal.ApplicationErrorOptions{NonRetryable: !retry, Cause: err})
+	// No cause: its text is the message's, and history would hold it twice.
+	return temporal.NewApplicationErrorWithOptions(short(err.Error()), kind, temporal.ApplicationErrorOptions{NonRetryable: !retry})
+}
+
+// maxMessage bounds what an error carries into history, status and audit: a list
+// of thousands of files would burst them.
+const maxMessage = 2000
+
+func short(text string) string {
+	if len(text) <= maxMessage {
+		return text
+	}
+	half := maxMessage / 2
+	return strings.ToValidUTF8(text[:half], "") + " […] " + strings.ToValidUTF8(text[len(text)-half:], "")
 }
 
 func classify(err error) (kind string, retry bool) {
@@ -63,6 +79,8 @@ func classify(err error) (kind string, retry bool) {
 		syntax     *expr.SyntaxError
 		bind       *expr.BindError
 		outside    *deltaio.OutsideError
+		text       *json.SyntaxError // a record that is no JSON, or not of its kind
+		member     *json.UnmarshalTypeError
 	)
 	switch {
 	case deltaio.IsUnsupported(err):
@@ -73,8 +91,11 @@ func classify(err error) (kind string, retry bool) {
 		errors.Is(err, lake.ErrNoRoot), errors.Is(err, deltaio.ErrNotATable):
 		return ErrorRefused, false
 	case errors.As(err, &lost), errors.As(err, &corrupt), errors.As(err, &gone), errors.As(err, &constraint), errors.As(err, &invalid), deltaio.IsDamaged(err),
-		errors.Is(err, evidence.ErrDigest), errors.Is(err, storage.ErrInvalidKey):
+		errors.As(err, &text), errors.As(err, &member), errors.Is(err, evidence.ErrDigest), errors.Is(err, evidence.ErrNoPlan),
+		errors.Is(err, evidence.ErrAuditTable), errors.Is(err, auditlog.ErrRowsLost), errors.Is(err, storage.ErrInvalidKey):
 		return ErrorHalt, false
+	case errors.Is(err, storage.ErrUnsupported):
+		return ErrorUnsupported, false
 	}
 	// Full disks and lost rights are retried like a store that is away:
 	// compensation must outlast them.
@@ -83,12 +104,12 @@ func classify(err error) (kind string, retry bool) {
 
 // refused is an error that no retry mends and that leaves everything as it was.
 func refused(format string, args ...any) error {
-	return temporal.NewApplicationErrorWithOptions(fmt.Sprintf(format, args...), ErrorRefused, temporal.ApplicationErrorOptions{NonRetryable: true})
+	return temporal.NewApplicationErrorWithOptions(short(fmt.Sprintf(format, args...)), ErrorRefused, temporal.ApplicationErrorOptions{NonRetryable: true})
 }
 
 // halt asks for a person.
 func halt(format string, args ...any) error {
-	return temporal.NewApplicationErrorWithOptions(fmt.Sprintf(format, args...), ErrorHalt, temporal.ApplicationErrorOptions{NonRetryable: true})
+	return temporal.NewApplicationErrorWithOptions(short(fmt.Sprintf(format, args...)), ErrorHalt, temporal.ApplicationErrorOptions{NonRetryable: true})
 }
 
 // fenced tells a late attempt that its step was undone.

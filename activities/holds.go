@@ -2,97 +2,56 @@ package activities
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/lakewarden/lakewarden/deltaio"
 	"github.com/lakewarden/lakewarden/deltaio/expr"
 	"github.com/lakewarden/lakewarden/deltaio/purge"
-	"github.com/lakewarden/lakewarden/deltaio/schema"
 	"github.com/lakewarden/lakewarden/internal/calendar"
+	"github.com/lakewarden/lakewarden/internal/evidence"
 	"github.com/lakewarden/lakewarden/spec"
 )
 
 // Restored rows are held by a row in this table: the run they came from, the
 // keys they have in its archive, and the last day of the hold. Every purge reads
-// it, whatever its policy says.
+// it, whatever its policy says. Rows are only added: a hold that a failed restore
+// registered is ended by a later row of the same hold_id.
 const holdsTable = spec.HoldTable
 
-// holdSchema is the table of holds. Names are what people see in their engines.
-func holdSchema() *schema.Struct {
-	s := &schema.Struct{}
-	for _, name := range []string{"hold_id", "target_table", "run_id", "archive_table", "criteria", "key_columns", "reason", "requested_by"} {
-		s.Fields = append(s.Fields, schema.Field{Name: name, Type: schema.String, Nullable: true})
-	}
-	return &schema.Struct{Fields: append(s.Fields,
-		schema.Field{Name: "registered_at", Type: schema.Timestamp, Nullable: true},
-		schema.Field{Name: "hold_until", Type: schema.Date, Nullable: true})}
-}
-
-// registerHold writes the hold of a restore, exactly once, unless the table has
-// holds that go on by other keys.
-func (a *Activities) registerHold(ctx context.Context, in RestoreRowsInput, found *FindRunResult, until time.Time, env deltaio.Env) error {
-	if err := a.sameHoldKeys(ctx, found.Run.Table, in.Request.Keys, env); err != nil {
-		return err
-	}
-	return a.writeHold(ctx, in, found, until, env)
-}
-
-func (a *Activities) writeHold(ctx context.Context, in RestoreRowsInput, found *FindRunResult, until time.Time, env deltaio.Env) error {
-	store, err := a.Lake.Table(ctx, holdsTable)
-	if err != nil {
-		return err
-	}
-	t, err := deltaio.Open(ctx, store, env)
-	if errors.Is(err, deltaio.ErrNotATable) {
-		t, err = deltaio.Create(ctx, store, env, deltaio.CreateOptions{Schema: holdSchema(), Description: "Rows that purges must not take again"})
-		if errors.Is(err, deltaio.ErrExists) {
-			t, err = deltaio.Open(ctx, store, env)
-		}
-	}
-	if err != nil {
-		return err
-	}
-	rec, err := holdRecord(in, found, until)
-	if err != nil {
-		return err
-	}
-	defer rec.Release()
-	_, err = deltaio.Append(ctx, t, deltaio.AppendOptions{
-		Step: &deltaio.Step{AppID: purge.AppID(in.RestoreID, "hold"), Version: 1}, FilePrefix: "hold",
-	}, iter.Seq2[arrow.Record, error](func(yield func(arrow.Record, error) bool) { yield(rec, nil) }))
-	return err
-}
-
-func holdRecord(in RestoreRowsInput, found *FindRunResult, until time.Time) (arrow.Record, error) {
-	sc, err := schema.ArrowSchema(holdSchema())
-	if err != nil {
-		return nil, err
-	}
-	b := array.NewRecordBuilder(memory.DefaultAllocator, sc)
-	defer b.Release()
-	for i, v := range []string{
-		in.RestoreID, found.Run.Table, in.Request.RunID, found.ArchiveTable, in.Request.Where, strings.Join(in.Request.Keys, ","),
-		in.Request.Reason, in.Request.RequestedBy,
-	} {
-		b.Field(i).(*array.StringBuilder).Append(v)
-	}
-	b.Field(8).(*array.TimestampBuilder).Append(arrow.Timestamp(in.Now.UnixMicro()))
-	b.Field(9).(*array.Date32Builder).Append(arrow.Date32FromTime(until))
-	return b.NewRecord(), nil
-}
+// hold is one row of the registry.
+type hold struct{ id, runID, archive, criteria, keys string }
 
 // restoreHolds reads the keys of restored rows of a table whose hold has not
 // ended; nil when there are none.
 func (a *Activities) restoreHolds(ctx context.Context, table string, env deltaio.Env) (*purge.KeySet, error) {
+	holds, err := a.openHolds(ctx, table, env)
+	if err != nil {
+		return nil, err
+	}
+	var all *purge.KeySet
+	for _, h := range holds {
+		set, err := a.heldKeys(ctx, h, env)
+		if err == nil {
+			all, err = union(table, all, set)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: hold %s: %w", holdsTable, h.id, err)
+		}
+	}
+	return all, nil
+}
+
+// openHolds reads the holds of a table that go on: their last day is not over,
+// and no later row ends them.
+func (a *Activities) openHolds(ctx context.Context, table string, env deltaio.Env) ([]hold, error) {
 	t, err := a.open(ctx, holdsTable, env)
 	if errors.Is(err, deltaio.ErrNotATable) {
 		return nil, nil
@@ -104,28 +63,56 @@ func (a *Activities) restoreHolds(ctx context.Context, table string, env deltaio
 	if err != nil {
 		return nil, err
 	}
-	where, err := expr.Parse("target_table = " + calendar.QuoteString(table) + " AND hold_until >= current_date()")
-	if err != nil {
+	ends := "FALSE" // a registry of before holds could end early
+	if _, ok := snap.Schema().Field(holdEnded); ok {
+		ends = calendar.QuoteColumn(holdEnded) + " IS NOT NULL"
+	}
+	read := func(where string, each func(rec arrow.Record, i int)) error {
+		return a.scanHolds(ctx, snap, "target_table = "+calendar.QuoteString(table)+" AND "+where, each)
+	}
+	ended := map[string]bool{}
+	if err := read(ends, func(rec arrow.Record, i int) { ended[textOf(rec, "hold_id", i)] = true }); err != nil {
 		return nil, err
 	}
-	var all *purge.KeySet
-	for rec, err := range snap.Scan(ctx, deltaio.ScanOptions{Where: where, Context: expr.Context{Now: a.Now(), Zone: time.UTC}}) {
+	var holds []hold
+	err = read("hold_until >= current_date()", func(rec arrow.Record, i int) {
+		h := hold{
+			id: textOf(rec, "hold_id", i), runID: textOf(rec, "run_id", i), archive: textOf(rec, "archive_table", i),
+			criteria: textOf(rec, "criteria", i), keys: textOf(rec, "key_columns", i),
+		}
+		if !ended[h.id] {
+			holds = append(holds, h)
+		}
+	})
+	return holds, err
+}
+
+func (a *Activities) scanHolds(ctx context.Context, snap *deltaio.Snapshot, where string, each func(arrow.Record, int)) error {
+	x, err := expr.Parse(where)
+	if err != nil {
+		return err
+	}
+	for rec, err := range snap.Scan(ctx, deltaio.ScanOptions{Where: x, Context: expr.Context{Now: a.Now(), Zone: time.UTC}}) {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for i := range int(rec.NumRows()) {
-			set, err := a.heldKeys(ctx, rec, i, env)
-			if err == nil {
-				all, err = union(table, all, set)
-			}
-			if err != nil {
-				rec.Release()
-				return nil, fmt.Errorf("%s: %w", holdsTable, err)
-			}
+			each(rec, i)
 		}
 		rec.Release()
 	}
-	return all, nil
+	return nil
+}
+
+// textOf reads a cell of a text column; "" where it is null or missing. The text
+// outlives the batch.
+func textOf(rec arrow.Record, name string, i int) string {
+	for j, f := range rec.Schema().Fields() {
+		if s, ok := rec.Column(j).(*array.String); ok && f.Name == name && s.IsValid(i) {
+			return strings.Clone(s.Value(i))
+		}
+	}
+	return ""
 }
 
 // union joins two sets of held keys. Sets over other columns are no matter of
@@ -149,24 +136,16 @@ func (a *Activities) sameHoldKeys(ctx context.Context, table string, keys []stri
 }
 
 // heldKeys reads one hold's keys from the archive the rows came from.
-func (a *Activities) heldKeys(ctx context.Context, rec arrow.Record, i int, env deltaio.Env) (*purge.KeySet, error) {
-	text := func(name string) string {
-		for j, f := range rec.Schema().Fields() {
-			if s, ok := rec.Column(j).(*array.String); ok && f.Name == name && s.IsValid(i) {
-				return s.Value(i)
-			}
-		}
-		return ""
-	}
-	where := "run_id = " + calendar.QuoteString(text("run_id"))
-	if c := text("criteria"); c != "" {
-		where += " AND (" + c + ")"
+func (a *Activities) heldKeys(ctx context.Context, h hold, env deltaio.Env) (*purge.KeySet, error) {
+	where := "run_id = " + calendar.QuoteString(h.runID)
+	if h.criteria != "" {
+		where += " AND (" + h.criteria + ")"
 	}
 	x, err := expr.Parse(where)
 	if err != nil {
 		return nil, err
 	}
-	archive, err := a.open(ctx, text("archive_table"), env)
+	archive, err := a.open(ctx, h.archive, env)
 	if err != nil {
 		return nil, err
 	}
@@ -174,6 +153,22 @@ func (a *Activities) heldKeys(ctx context.Context, rec arrow.Record, i int, env 
 	if err != nil {
 		return nil, err
 	}
-	keys := strings.Split(text("key_columns"), ",")
+	keys := decodeKeys(h.keys)
 	return purge.LoadKeysWhere(ctx, snap, keys, keys, x, expr.Context{Now: a.Now(), Zone: time.UTC})
+}
+
+// encodeKeys writes the names of key columns as a JSON list: a name may hold any
+// sign.
+func encodeKeys(keys []string) (string, error) {
+	data, err := evidence.CanonicalJSON(keys)
+	return string(data), err
+}
+
+// decodeKeys reads them; rows of earlier versions hold the names joined by commas.
+func decodeKeys(text string) []string {
+	var keys []string
+	if strings.HasPrefix(text, "[") && json.Unmarshal([]byte(text), &keys) == nil {
+		return keys
+	}
+	return strings.Split(text, ",")
 }

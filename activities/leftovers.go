@@ -25,6 +25,9 @@ func (p *planner) settle(ctx context.Context) ([]string, error) {
 			continue
 		}
 		old, err := p.a.oldPlan(ctx, l.RunID)
+		if _, retry := classify(err); err != nil && retry { // a store that does not answer is no plan that is lost
+			return nil, err
+		}
 		if err != nil {
 			p.refuse("leftover_unknown", "Compare the run folders; clear what it left by hand, then start again.",
 				"run %s began on this table and did not end, and its plan cannot be read: %v", l.RunID, err)

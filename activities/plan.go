@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/lakewarden/lakewarden/deltaio"
 	"github.com/lakewarden/lakewarden/deltaio/expr"
 	"github.com/lakewarden/lakewarden/deltaio/purge"
+	"github.com/lakewarden/lakewarden/deltaio/storage"
 	"github.com/lakewarden/lakewarden/internal/calendar"
 	"github.com/lakewarden/lakewarden/internal/evidence"
 	"github.com/lakewarden/lakewarden/spec"
@@ -71,7 +73,12 @@ func (a *Activities) load(ctx context.Context, run Run, env deltaio.Env) (*loade
 		return nil, err
 	}
 	l := &loaded{folder: folder, env: env}
-	if err := evidence.GetJSON(ctx, folder, evidence.Ref{Name: planRecord(run.PlanDigest), Digest: run.PlanDigest}, &l.plan); err != nil {
+	record := planRecord(run.PlanDigest)
+	err = evidence.GetJSON(ctx, folder, evidence.Ref{Name: record, Digest: run.PlanDigest}, &l.plan)
+	if errors.Is(err, storage.ErrNotExist) {
+		return nil, halt("the plan %s of run %s is gone from %s: no step can act without it; put the run folder back from a backup", record, run.RunID, folder.URL())
+	}
+	if err != nil {
 		return nil, err
 	}
 	store, err := a.Lake.Table(ctx, run.Table)

@@ -64,6 +64,10 @@ type PlanPurgeResult struct {
 	TableRetention  spec.Duration `json:"table_retention"`
 	VacuumRetention spec.Duration `json:"vacuum_retention"`
 
+	// Owed are runs of this table that were terminated before they could start the
+	// proof of their erasure.
+	Owed []ErasureOwed `json:"erasures_owed,omitempty"`
+
 	Refusals []Refusal `json:"refusals,omitempty"`
 	Warnings []string  `json:"warnings,omitempty"`
 	// Report is the plan as Markdown, for the Web UI and for approvers.

@@ -56,10 +56,10 @@ type RecordAuditInput struct {
 	VacuumPending      *int64     `json:"vacuum_pending"`
 	ErasureDue         *time.Time `json:"erasure_due"`
 	Error              string     `json:"error,omitempty"`
-	// RestoreID and Note (why rows were restored) are for readers of the history:
-	// the audit has no column for them. The table of holds keeps both.
-	RestoreID string `json:"restore_id,omitempty"`
-	Note      string `json:"note,omitempty"`
+	// Reason is why people approved, rejected or restored.
+	Reason            string `json:"reason,omitempty"`
+	RestoreID         string `json:"restore_id,omitempty"`
+	CertificateDigest string `json:"certificate_digest,omitempty"`
 }
 
 // RecordAuditResult anchors the chain: Head is the row_hash of the row written.
@@ -93,5 +93,6 @@ func (in RecordAuditInput) row() evidence.AuditRow {
 		BytesReclaimed: in.BytesReclaimed, VersionBefore: in.VersionBefore, VersionAfter: in.VersionAfter, ArchiveTable: in.ArchiveTable,
 		VacuumFilesDeleted: in.VacuumFilesDeleted, VacuumPending: in.VacuumPending, ErasureDue: in.ErasureDue, Error: in.Error,
 		WorkflowID: in.Caller.WorkflowID, WorkflowRunID: in.Caller.WorkflowRunID, PlanDigest: in.Run.PlanDigest,
+		Reason: in.Reason, RestoreID: in.RestoreID, CertificateDigest: in.CertificateDigest,
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/lakewarden/lakewarden/deltaio"
 	"github.com/lakewarden/lakewarden/deltaio/purge"
@@ -12,104 +13,124 @@ import (
 )
 
 // recordEnded writes the audit row of each closed run that deleted rows and ended
-// before it could say so. The row is the same whoever writes it: its time is the
-// delete's. What cannot be recorded is a warning, not a reason to keep rows that
-// are due.
+// before it could say so, and notes whose erasure nobody proves. The row is the
+// same whoever writes it: its time is the delete's. What cannot be recorded is a
+// warning, not a reason to keep rows that are due.
 func (p *planner) recordEnded(ctx context.Context, found []purge.Leftover) error {
-	known := map[string]map[string]bool{} // runs with a delete, by audit table
-	recorded := func(table, runID string) (bool, error) {
-		if known[table] == nil {
-			runs, err := p.recordedDeletes(ctx, table)
-			if err != nil {
-				return false, fmt.Errorf("audit table %s: %w", table, err)
-			}
-			known[table] = runs
-		}
-		return known[table][runID], nil
-	}
+	audits := auditRows{p: p, known: map[string]map[string][]evidence.AuditRow{}}
 	for _, l := range found {
 		if !l.Deleted || l.RunID == p.in.RunID {
 			continue
 		}
-		if ok, err := recorded(p.in.Policy.Audit.Table, l.RunID); ok || err != nil {
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		old, err := p.a.oldPlan(ctx, l.RunID)
-		if err != nil { // the next plan tries again
-			p.warn("run %s deleted rows of this table and is not in %s, and its plan cannot be read: %v", l.RunID, p.in.Policy.Audit.Table, err)
-			continue
-		}
-		if ok, err := recorded(old.Policy.Audit.Table, l.RunID); ok || err != nil {
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		over, err := p.a.closed(ctx, old.Caller)
+		rows, err := audits.of(ctx, p.in.Policy.Audit.Table, l.RunID)
 		if err != nil {
 			return err
 		}
-		if !over { // it will record itself
+		if recorded(rows) && !unproved(rows) {
 			continue
 		}
-		if err := p.recordDelete(ctx, old); err != nil {
-			return fmt.Errorf("record what run %s deleted: %w", l.RunID, err)
+		old, err := p.a.oldPlan(ctx, l.RunID)
+		if _, retry := classify(err); err != nil && retry {
+			return err
+		}
+		if err != nil {
+			p.warn("run %s deleted rows of this table, what became of it is not all in %s, and its plan cannot be read: %v", l.RunID, p.in.Policy.Audit.Table, err)
+			continue
+		}
+		if err := p.recordOne(ctx, old, &audits); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// recordOne does it for one run of which the audit of this policy does not tell
+// everything.
+func (p *planner) recordOne(ctx context.Context, old *frozenPlan, audits *auditRows) error {
+	rows, err := audits.of(ctx, old.Policy.Audit.Table, old.RunID)
+	if err != nil || recorded(rows) && !unproved(rows) {
+		return err
+	}
+	over, err := p.a.closed(ctx, old.Caller)
+	if err != nil || !over { // else it will do it itself
+		return err
+	}
+	if !recorded(rows) {
+		row, err := p.recordDelete(ctx, old)
+		if err != nil {
+			return fmt.Errorf("record what run %s deleted: %w", old.RunID, err)
+		}
+		if row == nil {
+			return nil
+		}
+		rows = append(rows, *row)
+	}
+	return p.oweErasure(ctx, old, rows)
+}
+
+// auditRows keeps the rows of audit tables by run: each table is read once.
+type auditRows struct {
+	p     *planner
+	known map[string]map[string][]evidence.AuditRow
+}
+
+func (x *auditRows) of(ctx context.Context, table, runID string) ([]evidence.AuditRow, error) {
+	if x.known[table] == nil {
+		all, err := x.p.a.auditTable(ctx, table, x.p.env)
+		if err != nil && !errors.Is(err, deltaio.ErrNotATable) {
+			return nil, fmt.Errorf("audit table %s: %w", table, err)
+		}
+		x.known[table] = map[string][]evidence.AuditRow{}
+		for _, r := range all {
+			x.known[table][r.RunID] = append(x.known[table][r.RunID], r)
+		}
+	}
+	return x.known[table][runID], nil
+}
+
+func (a *Activities) auditTable(ctx context.Context, table string, env deltaio.Env) ([]evidence.AuditRow, error) {
+	store, err := a.Lake.Table(ctx, table)
+	if err != nil {
+		return nil, err
+	}
+	return auditlog.New(store, env).With(a.Audit).Rows(ctx)
+}
+
+// recorded: the audit tells how many rows the run deleted.
+func recorded(rows []evidence.AuditRow) bool {
+	return slices.ContainsFunc(rows, func(r evidence.AuditRow) bool { return r.RowsDeleted != nil })
 }
 
 func (p *planner) warn(format string, args ...any) {
 	p.out.Warnings = append(p.out.Warnings, fmt.Sprintf(format, args...))
 }
 
-// recordedDeletes gives the runs of which an audit table tells how many rows they
-// deleted.
-func (p *planner) recordedDeletes(ctx context.Context, table string) (map[string]bool, error) {
-	runs := map[string]bool{}
-	store, err := p.a.Lake.Table(ctx, table)
+// recordDelete appends the row that a closed run owes, and gives it; nil when
+// there is none, or when it cannot be drawn any more.
+func (p *planner) recordDelete(ctx context.Context, old *frozenPlan) (*evidence.AuditRow, error) {
+	folder, err := p.a.Lake.Run(ctx, old.RunID)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := auditlog.New(store, p.env).With(p.a.Audit).Rows(ctx)
-	if errors.Is(err, deltaio.ErrNotATable) {
-		return runs, nil
-	}
-	for _, r := range rows {
-		if r.RowsDeleted != nil {
-			runs[r.RunID] = true
-		}
-	}
-	return runs, err
-}
-
-// recordDelete appends the row that a closed run owes.
-func (p *planner) recordDelete(ctx context.Context, old *frozenPlan) error {
-	folder, err := p.a.Lake.Run(ctx, old.RunID)
-	if err != nil {
-		return err
-	}
-	row, err := p.owedRow(ctx, old, purge.Run{ID: old.RunID, Journal: folder})
+	in, err := p.owedRow(ctx, old, purge.Run{ID: old.RunID, Journal: folder})
 	var lost *purge.LostRecordError
 	if errors.As(err, &lost) {
 		p.warn("run %s deleted rows of this table and ended before that was recorded; it cannot be recorded now: %v", old.RunID, err)
-		return nil
+		return nil, nil
 	}
-	if err != nil || row == nil {
-		return err
+	if err != nil || in == nil {
+		return nil, err
 	}
-	store, err := p.a.Lake.Table(ctx, row.AuditTable)
+	store, err := p.a.Lake.Table(ctx, in.AuditTable)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if _, err := auditlog.New(store, p.env).With(p.a.Audit).Append(ctx, row.row()); err != nil {
-		return err
+	done, err := auditlog.New(store, p.env).With(p.a.Audit).Append(ctx, in.row())
+	if err != nil {
+		return nil, err
 	}
-	p.warn("run %s had ended after its delete and before its audit row; the row was written now. Its files were not vacuumed and no proof of their erasure was started", old.RunID)
-	return nil
+	p.warn("run %s had ended after its delete and before its audit row; the row was written now", old.RunID)
+	return &done.Row, nil
 }
 
 // owedRow draws the row from the run's own records; nil when no delete is
@@ -135,7 +156,10 @@ func (p *planner) owedRow(ctx context.Context, old *frozenPlan, run purge.Run) (
 		Status: StatusCompleted, ExecTime: at, Criteria: describe(old.Match, old.Policy.Criteria.Keys), Caller: old.Caller,
 		Policy: old.Policy.Name, LegalBasis: old.Policy.LegalBasis,
 		RowsDeleted: &done.RowsDeleted, RowsReleased: &done.RowsReleased, VersionAfter: &done.Version,
-		Error: "the run was ended after its delete and before it was recorded; recorded by run " + p.in.RunID,
+		Error: lateNote + "; recorded by run " + p.in.RunID,
+	}
+	if row.ErasureDue, err = p.a.erasureDue(ctx, p.table, old, run); err != nil {
+		return nil, err
 	}
 	if c := old.Counts; c != nil {
 		row.RowsHeld, row.RowsUndated, row.BytesBefore = &c.RowsHeld, &c.RowsUndated, &c.Bytes
@@ -162,6 +186,9 @@ func (p *planner) addMark(ctx context.Context, old *frozenPlan, run purge.Run, r
 	row.RowsMarked, row.VersionBefore = &m.RowsMarked, &m.VersionBefore
 	return nil
 }
+
+// lateNote begins the error of a row that another run wrote for a terminated one.
+const lateNote = "the run was ended after its delete and before it was recorded"
 
 // digest names the plan as save did.
 func (f *frozenPlan) digest() (string, error) {

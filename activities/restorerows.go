@@ -81,7 +81,9 @@ func (a *Activities) FindRun(ctx context.Context, in FindRunInput) (*FindRunResu
 	return out, nil
 }
 
-// RestoreRows puts archived rows back, and holds them until a day.
+// RestoreRows puts archived rows back, and holds them until a day. As a dry run
+// it finds every refusal and writes nothing: RestorePurge makes one first. After a
+// failure that is no dry run, FenceRestore must follow.
 func (a *Activities) RestoreRows(ctx context.Context, in RestoreRowsInput) (*RestoreRowsResult, error) {
 	env, stop := a.beat(ctx, "restore")
 	defer stop()
@@ -127,23 +129,19 @@ func (a *Activities) restore(ctx context.Context, in RestoreRowsInput, found *Fi
 	if err != nil {
 		return nil, refused("hold_until %q: want a day as yyyy-MM-dd", in.Request.HoldUntil)
 	}
-	if !in.Request.DryRun {
-		// A restore that is refused holds nothing.
-		look := opt
-		look.DryRun = true
-		if r, err := purge.RestoreRows(ctx, table, archive, look); err != nil || r.Outcome == purge.KeysExist || r.Outcome == purge.Fenced {
-			return answer(r, err, in, until)
+	if in.Request.DryRun {
+		if len(in.Request.Keys) > 0 { // else it would be refused later
+			err = a.sameHoldKeys(ctx, found.Run.Table, in.Request.Keys, env)
 		}
+	} else {
 		// The hold comes before the rows: without it they could be purged again.
-		if err := a.registerHold(ctx, in, found, until, env); err != nil {
-			return nil, err
-		}
+		// Where they do not come back, FenceRestore ends it.
+		err = a.registerHold(ctx, in, found, until, env)
+	}
+	if err != nil {
+		return nil, err
 	}
 	r, err := purge.RestoreRows(ctx, table, archive, opt)
-	return answer(r, err, in, until)
-}
-
-func answer(r *purge.RestoreResult, err error, in RestoreRowsInput, until time.Time) (*RestoreRowsResult, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ type Decision struct {
 
 // Approval is the state of the gate, as the status query shows it.
 type Approval struct {
-	State     string    `json:"state"` // waiting | approved | rejected | expired
+	State     string    `json:"state"` // waiting | approved | rejected | expired | cancelled
 	Attempt   int       `json:"attempt"`
 	Digest    string    `json:"digest"`
 	Rows      int64     `json:"rows"` // how many rows the approval covers
@@ -44,6 +44,8 @@ const (
 	ApprovalApproved = "approved"
 	ApprovalRejected = "rejected"
 	ApprovalExpired  = "expired"
+	// ApprovalCancelled: the run was cancelled while it waited; nobody decided.
+	ApprovalCancelled = "cancelled"
 )
 
 // digestDigits is how much of the digest people copy: 64 bits.
@@ -81,7 +83,7 @@ func (g *gate) validate(d Decision) error {
 	case g.state == nil:
 		return invalidUpdate("nothing waits for approval yet; the status query says when")
 	case g.state.State != ApprovalWaiting:
-		return invalidUpdate(fmt.Sprintf("already %s by %s", g.state.State, g.state.By))
+		return invalidUpdate("it is decided already: " + g.state.decision())
 	case strings.TrimSpace(d.By) == "":
 		return invalidUpdate(`"by" must say who decides, for example {"by":"dpo","digest":"` + g.state.Digest + `"}`)
 	case d.Digest != g.state.Digest:
@@ -127,8 +129,9 @@ func (g *gate) handle(ctx workflow.Context) error {
 }
 
 // wait blocks until the gate is decided or its deadline is over; remind is called
-// at each reminder.
+// at each reminder. However it ends, nothing is shown as waiting afterwards.
 func (g *gate) wait(ctx workflow.Context, remind func()) error {
+	defer func() { g.state.Approve, g.state.Reject = "", "" }()
 	every := g.policy.RemindEvery.Or(24 * time.Hour)
 	for g.state.State == ApprovalWaiting {
 		left := g.state.Deadline.Sub(workflow.Now(ctx))
@@ -136,14 +139,38 @@ func (g *gate) wait(ctx workflow.Context, remind func()) error {
 			g.state.State = ApprovalExpired
 			break
 		}
-		decided, err := workflow.AwaitWithTimeout(ctx, min(left, every), func() bool { return g.state.State != ApprovalWaiting })
+		summary := "Approval: reminder"
+		if left <= every {
+			summary = "Approval: deadline"
+		}
+		decided, err := workflow.AwaitWithOptions(ctx, workflow.AwaitOptions{
+			Timeout: min(left, every), TimerOptions: workflow.TimerOptions{Summary: summary},
+		}, func() bool { return g.state.State != ApprovalWaiting })
 		if err != nil {
+			if g.state.State == ApprovalWaiting {
+				g.state.State = ApprovalCancelled
+			}
 			return err
 		}
 		if !decided && left > every {
 			remind()
 		}
 	}
-	g.state.Approve, g.state.Reject = "", ""
 	return nil
+}
+
+// decision says what became of the gate, for people.
+func (a *Approval) decision() string {
+	if a.By == "" {
+		return a.State + ", nobody decided"
+	}
+	return a.State + " by " + a.By + reasonSuffix(a.Reason)
+}
+
+// who says who may decide.
+func (a *Approval) who() string {
+	if len(a.Approvers) == 0 {
+		return "anybody but who asked for the purge"
+	}
+	return strings.Join(a.Approvers, ", ")
 }

@@ -81,6 +81,7 @@ func TestApproval_rejected_undoes_and_fails_as_rejected(t *testing.T) {
 	require.Equal(t, workflows.TypeRejected, app.Type())
 	require.Contains(t, app.Message(), "audit season")
 	require.Empty(t, f.audit[0].ApprovedBy, "who rejected has not approved")
+	require.Equal(t, "audit season", f.audit[0].Reason)
 	require.False(t, f.marked)
 	require.Equal(t, []string{activities.StatusRejected}, f.statuses())
 }
@@ -118,12 +119,45 @@ func TestApproval_more_rows_than_approved_asks_again_with_another_digest(t *test
 	require.NotEqual(t, digests[0], digests[1])
 }
 
-func TestApproval_cancelled_while_waiting_undoes(t *testing.T) {
+func TestApproval_cancelled_while_waiting_undoes_and_shows_nothing_as_waiting(t *testing.T) {
 	t.Parallel()
 	f := newFake(5)
 	env := newEnv(t, f, "bronze.vendas")
 	env.RegisterDelayedCallback(env.CancelWorkflow, time.Hour)
+	var whileUndoing workflows.Status
+	f.hook["UnmarkRows"] = func() { whileUndoing = status(t, env) }
 	env.ExecuteWorkflow(workflows.PurgeTable, askedPolicy())
 	require.False(t, f.marked)
 	require.Equal(t, []string{activities.StatusCancelled}, f.statuses())
+	for _, s := range []workflows.Status{whileUndoing, status(t, env)} {
+		require.Equal(t, workflows.ApprovalCancelled, s.Approval.State)
+		require.Empty(t, s.Approval.Approve)
+		require.Empty(t, s.Next)
+		require.NotContains(t, s.Markdown(), "waiting until")
+	}
 }
+
+func TestApproval_who_may_decide_and_who_did_is_shown(t *testing.T) {
+	t.Parallel()
+	f := newFake(5)
+	env := newEnv(t, f, "bronze.vendas")
+	env.RegisterDelayedCallback(func() {
+		s := status(t, env)
+		require.Equal(t, []string{"dpo", "ana"}, s.Approval.Approvers)
+		require.Contains(t, s.Markdown(), "| approvers | dpo, ana |")
+		decide(env, workflows.UpdateApprove, workflows.Decision{By: "dpo", Digest: s.Approval.Digest, Reason: "looked at"})
+	}, time.Hour)
+	env.ExecuteWorkflow(workflows.PurgeTable, askedPolicy())
+	require.NoError(t, env.GetWorkflowError())
+	require.Contains(t, ptr(status(t, env)).Markdown(), "approved by dpo: looked at")
+	require.Equal(t, "looked at", f.audit[0].Reason)
+}
+
+func TestApproval_expired_says_that_nobody_decided(t *testing.T) {
+	t.Parallel()
+	env := newEnv(t, newFake(5), "bronze.vendas")
+	env.ExecuteWorkflow(workflows.PurgeTable, askedPolicy())
+	require.Contains(t, ptr(status(t, env)).Markdown(), "expired, nobody decided")
+}
+
+func ptr[T any](v T) *T { return &v }

@@ -1,6 +1,8 @@
 package workflows
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -8,6 +10,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/lakewarden/lakewarden/activities"
+	"github.com/lakewarden/lakewarden/spec"
 )
 
 // RetryRequest is the input of the update retry.
@@ -54,18 +57,52 @@ func hasSearchAttributes(ctx workflow.Context) bool {
 
 // childOptions are those of a purge or restore that excludes others on its table.
 // A parent that is terminated asks its child to cancel, and so to undo.
-func childOptions(ctx workflow.Context, id, table, policy string) workflow.Context {
+func childOptions(ctx workflow.Context, id, summary, details string) workflow.Context {
 	return workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID: id, ParentClosePolicy: enumspb.PARENT_CLOSE_POLICY_REQUEST_CANCEL,
 		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE, WaitForCancellation: true,
-		StaticSummary: "Purge " + table + " by " + policy,
+		StaticSummary: cut(summary), StaticDetails: details,
 	})
 }
 
-// sleepUntil waits durably; already past is fine.
-func sleepUntil(ctx workflow.Context, at time.Time) error {
-	if left := at.Sub(workflow.Now(ctx)); left > 0 {
-		return workflow.NewTimer(ctx, left).Get(ctx, nil)
+// purgeChild are the options of a purge that another workflow starts.
+func purgeChild(ctx workflow.Context, p spec.RetentionPolicy) workflow.Context {
+	return childOptions(ctx, PurgeID(p.Table), "Purge "+p.Table+" by "+p.Name, purgeDetails(p))
+}
+
+// purgeDetails tells, in Markdown, what a purge is for.
+func purgeDetails(p spec.RetentionPolicy) string {
+	var b strings.Builder
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "- %s: %s\n", name, cell.Replace(value))
+		}
 	}
-	return nil
+	line("policy", p.Name)
+	line("owner", p.Owner)
+	line("legal basis", p.LegalBasis)
+	line("requested by", p.RequestedBy)
+	line("started by", "workflow of another ID; this one excludes every other purge of the table")
+	return b.String()
+}
+
+// maxSummary is what Temporal takes as a summary, and a little less.
+const maxSummary = 300
+
+// cut shortens a summary: one that is too long fails the workflow task.
+func cut(summary string) string {
+	if len(summary) <= maxSummary {
+		return summary
+	}
+	return strings.ToValidUTF8(summary[:maxSummary], "") + "…"
+}
+
+// sleepUntil waits durably; already past is fine. What is waited for is shown
+// beside the timer.
+func sleepUntil(ctx workflow.Context, at time.Time, what string) error {
+	left := at.Sub(workflow.Now(ctx))
+	if left <= 0 {
+		return nil
+	}
+	return workflow.NewTimerWithOptions(ctx, left, workflow.TimerOptions{Summary: cut(what)}).Get(ctx, nil)
 }

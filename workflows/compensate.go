@@ -40,13 +40,21 @@ func (p *purge) finish(ctx workflow.Context, cause error) (PurgeResult, error) {
 		return p.finishHeld(safe, err)
 	}
 	status, message := outcomeOf(cause, undone)
-	p.status.Outcome, p.status.Error = status, message
-	p.enter(safe, StageRecording)
-	if err := p.record(safe, status, message); err != nil {
-		p.status.Error += "; the audit row could not be written: " + rootMessage(err)
-	}
+	p.recordOutcome(safe, status, message)
 	p.notify(safe, spec.EventFailed, "Purge of "+p.policy.Table+": "+status)
 	return p.end(safe, cause)
+}
+
+// recordOutcome writes the audit row of a run that failed, and only then shows the
+// outcome: what is shown as an outcome stands in the audit, or the error says why
+// it does not.
+func (p *purge) recordOutcome(ctx workflow.Context, status, message string) {
+	p.status.Error = message
+	p.enter(ctx, StageRecording)
+	if err := p.record(ctx, status, message); err != nil {
+		p.status.Error += "; the audit row could not be written: " + rootMessage(err)
+	}
+	p.status.Outcome = status
 }
 
 // fenceDelete makes sure that no attempt deletes any more, and says whether one had.
@@ -111,22 +119,23 @@ func outcomeOf(cause error, undone bool) (status, message string) {
 
 // finishHeld ends a run whose table needs a person: nothing more is done to it.
 func (p *purge) finishHeld(ctx workflow.Context, cause error) (PurgeResult, error) {
-	p.status.Outcome, p.status.Error = activities.StatusFailed, rootMessage(cause)
 	p.status.Next = "lakewarden verify " + p.status.RunID
-	p.enter(ctx, StageRecording)
-	if err := p.record(ctx, activities.StatusFailed, p.status.Error); err != nil {
-		p.status.Error += "; the audit row could not be written: " + rootMessage(err)
-	}
+	p.recordOutcome(ctx, activities.StatusFailed, rootMessage(cause))
 	p.notify(ctx, spec.EventFailed, "Purge of "+p.policy.Table+" needs attention")
 	return p.end(ctx, failure(TypeHalt, p.status.Error, nil))
 }
 
+// finishDryRun records a plan that was asked for alone. One that cannot be
+// recorded is no dry run that is done.
 func (p *purge) finishDryRun(ctx workflow.Context) (PurgeResult, error) {
-	p.status.Outcome = activities.StatusDryRun
-	if err := p.record(ctx, activities.StatusDryRun, ""); err != nil {
-		return p.end(ctx, err)
+	safe, _ := workflow.NewDisconnectedContext(ctx)
+	p.enter(safe, StageRecording)
+	if err := p.record(safe, activities.StatusDryRun, ""); err != nil {
+		p.status.Outcome, p.status.Error = activities.StatusFailed, "the plan is made, but could not be recorded: "+rootMessage(err)
+		return p.end(safe, err)
 	}
-	return p.end(ctx, nil)
+	p.status.Outcome = activities.StatusDryRun
+	return p.end(safe, nil)
 }
 
 // finishNothingDue ends a run that found no row to purge: all counts are known to

@@ -109,30 +109,39 @@ func (p *purge) startErasure(ctx workflow.Context) {
 	if !p.erase {
 		return
 	}
-	id := ErasureID(p.status.RunID)
 	due := p.status.ErasureDue
 	if due == nil { // the vacuum did not run
 		at := workflow.Now(ctx).Add(p.status.Plan.VacuumRetention.Or(7 * 24 * time.Hour))
 		due = &at
 	}
-	ctx = workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
-		WorkflowID: id, ParentClosePolicy: enumspb.PARENT_CLOSE_POLICY_ABANDON,
-		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
-		StaticSummary:         "Prove that purged rows of " + p.policy.Table + " are erased",
-	})
-	in := ErasureInput{
+	err := startProof(ctx, enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE, ErasureInput{
 		Run: p.runRef(), Policy: p.policy.Name, LegalBasis: p.policy.LegalBasis, AuditTable: p.policy.Audit.Table,
 		Notify: p.policy.Notify, Due: *due, Criteria: p.status.Plan.Criteria, RequestedBy: p.policy.RequestedBy, Owner: p.policy.Owner,
 		RowsDeleted: p.status.Delete.RowsDeleted, VersionBefore: &p.status.Mark.VersionBefore, VersionAfter: &p.status.Delete.Version,
 		DeletedAt: p.deletedAt, AuditHead: p.status.Audit.Head,
-	}
-	child := workflow.ExecuteChildWorkflow(ctx, TypeProveErasure, in)
-	err := child.GetChildWorkflowExecution().Get(ctx, nil)
+	})
 	if err != nil && !temporal.IsWorkflowExecutionAlreadyStartedError(err) {
 		p.status.Error = "the proof of erasure could not be started: " + rootMessage(err)
 		return
 	}
-	p.status.ErasureID, p.status.ErasureDue = id, due
+	p.status.ErasureID, p.status.ErasureDue = ErasureID(p.status.RunID), due
+}
+
+// startOwed starts the proofs that earlier runs of the table, terminated since,
+// could not start. One that runs, or ran, is not started again: whoever stopped it
+// meant it.
+func (p *purge) startOwed(ctx workflow.Context) {
+	for _, o := range p.status.Plan.Owed {
+		err := startProof(ctx, enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE, erasureOf(o))
+		switch {
+		case temporal.IsWorkflowExecutionAlreadyStartedError(err):
+		case err != nil:
+			workflow.GetLogger(ctx).Warn("a proof of erasure could not be started; the next purge of the table tries again", "run", o.Run.RunID, "error", err)
+		default:
+			p.status.Proofs = append(p.status.Proofs, ErasureID(o.Run.RunID))
+		}
+	}
+	p.show(ctx)
 }
 
 // record appends the run's audit row of a status.
@@ -160,8 +169,11 @@ func (p *purge) auditRow(ctx workflow.Context, status string) activities.RecordA
 	if plan := p.status.Plan; plan != nil {
 		in.Criteria = plan.Criteria
 	}
-	if a := p.status.Approval; a != nil && a.State == ApprovalApproved {
-		in.ApprovedBy, in.ApprovalIdentity = a.By, activities.IdentityClaimed
+	if a := p.status.Approval; a != nil {
+		in.Reason = a.Reason
+		if a.State == ApprovalApproved {
+			in.ApprovedBy, in.ApprovalIdentity = a.By, activities.IdentityClaimed
+		}
 	}
 	if v := p.status.Vacuum; v != nil {
 		in.VacuumFilesDeleted, in.VacuumPending, in.BytesReclaimed, in.ErasureDue = &v.FilesDeleted, &v.FilesPending, &v.BytesDeleted, v.ErasureDue

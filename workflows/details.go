@@ -33,7 +33,7 @@ func (s *Status) Markdown() string {
 	var b strings.Builder
 	line := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(&b, "| %s | %s |\n", name, strings.ReplaceAll(value, "|", "\\|"))
+			fmt.Fprintf(&b, "| %s | %s |\n", name, cell.Replace(value))
 		}
 	}
 	title := s.Stage
@@ -50,6 +50,7 @@ func (s *Status) Markdown() string {
 	b.WriteString("| | |\n|---|---|\n")
 	line("run", s.RunID)
 	line("policy", s.Policy)
+	line("purge", s.DelegatedTo)
 	if p := s.Plan; p != nil {
 		line("cutoff", p.Cutoff)
 		line("criteria", activities.CodeSpan(p.Criteria))
@@ -60,6 +61,7 @@ func (s *Status) Markdown() string {
 	}
 	if s.Approval != nil {
 		line("approval", s.approvalLine())
+		line("approvers", s.Approval.who())
 	}
 	s.stepLines(line)
 	for _, u := range s.Undone {
@@ -73,7 +75,7 @@ func (s *Status) approvalLine() string {
 	if a.State == ApprovalWaiting {
 		return fmt.Sprintf("waiting until %s for %s rows, digest `%s`", a.Deadline.UTC().Format(time.RFC3339), strconv.FormatInt(a.Rows, 10), a.Digest)
 	}
-	return a.State + " by " + a.By + reasonSuffix(a.Reason)
+	return a.decision()
 }
 
 func (s *Status) stepLines(line func(name, value string)) {
@@ -100,11 +102,32 @@ func (s *Status) stepLines(line func(name, value string)) {
 		line("vacuum", fmt.Sprintf("%d files removed, %d pending, %d not past retention yet", v.FilesDeleted, v.FilesPending, v.FilesYoung))
 	}
 	if s.ErasureDue != nil {
-		line("physical erasure due", s.ErasureDue.UTC().Format(time.RFC3339)+" by workflow `"+s.ErasureID+"`")
+		by := ""
+		if s.ErasureID != "" {
+			by = ", proved by workflow `" + s.ErasureID + "`"
+		}
+		line("physical erasure due", s.ErasureDue.UTC().Format(time.RFC3339)+by)
+	}
+	if e := s.Erasure; e != nil {
+		line("erasure", erasureLine(e))
+		line("certificate", e.Certificate)
+		for _, r := range e.Residue {
+			line("residue", r)
+		}
+	}
+	for _, id := range s.Proofs {
+		line("proof of an earlier run", "started as workflow `"+id+"`")
 	}
 	if s.Audit != nil {
 		line("audit head", s.Audit.Head)
 	}
+}
+
+func erasureLine(e *activities.ProveErasedResult) string {
+	if e.Erased {
+		return fmt.Sprintf("proved: %d of %d files gone", e.PathsGone, e.PathsKnown)
+	}
+	return fmt.Sprintf("not proved yet: %d of %d files gone", e.PathsGone, e.PathsKnown)
 }
 
 // count renders a count that may be unknown, as evidence.Count does for code that is not replayed.

@@ -103,12 +103,20 @@ func reasonSuffix(reason string) string {
 	return ": " + reason
 }
 
-// detailsOf reads a failed purge's own outcome from its error.
+// detailsOf reads the outcome of a purge that failed or was cancelled from its
+// error.
 func detailsOf(err error, fallback string) (runID, outcome string) {
 	var app *temporal.ApplicationError
+	var cancelled *temporal.CanceledError
 	var details PurgeResult
-	if errors.As(err, &app) && app.HasDetails() && app.Details(&details) == nil && details.Outcome != "" {
+	switch {
+	case errors.As(err, &app) && app.HasDetails() && app.Details(&details) == nil && details.Outcome != "":
 		return details.RunID, details.Outcome
+	case errors.As(err, &cancelled):
+		if cancelled.HasDetails() && cancelled.Details(&details) == nil {
+			return details.RunID, activities.StatusCancelled
+		}
+		return "", activities.StatusCancelled
 	}
 	return "", fallback
 }

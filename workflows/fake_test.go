@@ -30,6 +30,7 @@ type fakeSteps struct {
 	// hook runs inside a step.
 	hook   map[string]func()
 	erased []bool
+	owed   *activities.ErasureOwed // what FindErasure finds
 }
 
 func newFake(rows int64) *fakeSteps {
@@ -120,7 +121,7 @@ func (f *fakeSteps) ProveErased(context.Context, activities.ProveErasedInput) (*
 	if len(f.erased) > 0 {
 		erased, f.erased = f.erased[0], f.erased[1:]
 	}
-	return &activities.ProveErasedResult{Erased: erased, Certificate: "certificate.json"}, f.step("ProveErased", func() {})
+	return &activities.ProveErasedResult{Erased: erased, Certificate: "certificate.json", CertDigest: "sha256:00"}, f.step("ProveErased", func() {})
 }
 
 func (f *fakeSteps) RecordAudit(_ context.Context, in activities.RecordAuditInput) (*activities.RecordAuditResult, error) {
@@ -137,11 +138,15 @@ func (f *fakeSteps) FenceDelete(context.Context, activities.UndoInput) (*activit
 }
 
 func (f *fakeSteps) FenceRestore(context.Context, activities.RestoreRowsInput) (*activities.FenceRestoreResult, error) {
-	r := &activities.FenceRestoreResult{}
+	r := &activities.FenceRestoreResult{HoldEnded: true}
 	if f.lost["RestoreRows"] {
-		r.Restored = &activities.RestoreRowsResult{RowsRestored: &f.rows}
+		r.Restored, r.HoldEnded = &activities.RestoreRowsResult{RowsRestored: &f.rows}, false
 	}
 	return r, f.step("FenceRestore", func() {})
+}
+
+func (f *fakeSteps) FindErasure(context.Context, activities.FindRunInput) (*activities.FindErasureResult, error) {
+	return &activities.FindErasureResult{Owed: f.owed}, f.step("FindErasure", func() {})
 }
 
 func (f *fakeSteps) UnmarkRows(context.Context, activities.UndoInput) (*activities.UnmarkRowsResult, error) {
@@ -167,8 +172,12 @@ func (f *fakeSteps) FindRun(context.Context, activities.FindRunInput) (*activiti
 		f.step("FindRun", func() {})
 }
 
-func (f *fakeSteps) RestoreRows(context.Context, activities.RestoreRowsInput) (*activities.RestoreRowsResult, error) {
-	return &activities.RestoreRowsResult{RowsRestored: &f.rows}, f.step("RestoreRows", func() {})
+func (f *fakeSteps) RestoreRows(_ context.Context, in activities.RestoreRowsInput) (*activities.RestoreRowsResult, error) {
+	name := "RestoreRows"
+	if in.Request.DryRun {
+		name = "RestoreRows:look"
+	}
+	return &activities.RestoreRowsResult{RowsRestored: &f.rows, DryRun: in.Request.DryRun}, f.step(name, func() {})
 }
 
 func (f *fakeSteps) statuses() []string {

@@ -27,7 +27,7 @@ func retries(attempts int32) *temporal.RetryPolicy {
 // quick: looks things up, sends, probes.
 func quick(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: quickTimeout, RetryPolicy: retries(stepAttempts), Summary: summary,
+		StartToCloseTimeout: quickTimeout, RetryPolicy: retries(stepAttempts), Summary: cut(summary),
 	})
 }
 
@@ -36,7 +36,7 @@ func quick(ctx workflow.Context, summary string) workflow.Context {
 func data(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: dataTimeout, HeartbeatTimeout: heartbeat, WaitForCancellation: true,
-		RetryPolicy: retries(stepAttempts), Summary: summary,
+		RetryPolicy: retries(stepAttempts), Summary: cut(summary),
 	})
 }
 
@@ -44,13 +44,13 @@ func data(ctx workflow.Context, summary string) workflow.Context {
 func undo(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: dataTimeout, HeartbeatTimeout: heartbeat, WaitForCancellation: true,
-		RetryPolicy: retries(0), Summary: summary,
+		RetryPolicy: retries(0), Summary: cut(summary),
 	})
 }
 
 // courtesy: notifications; a run never waits long for them.
 func courtesy(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: time.Minute, ScheduleToCloseTimeout: 5 * time.Minute, RetryPolicy: retries(3), Summary: summary,
+		StartToCloseTimeout: time.Minute, ScheduleToCloseTimeout: 5 * time.Minute, RetryPolicy: retries(3), Summary: cut(summary),
 	})
 }

@@ -1,8 +1,10 @@
 package workflows
 
 import (
+	"fmt"
 	"time"
 
+	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
@@ -66,14 +68,48 @@ func ProveErasure(ctx workflow.Context, in ErasureInput) (ErasureResult, error) 
 	if err := workflow.SetQueryHandler(ctx, QueryStatus, func() (Status, error) { return e.status, nil }); err != nil {
 		return ErasureResult{}, err
 	}
+	e.enter(ctx, StageWaiting)
 	e.attrs = hasSearchAttributes(ctx)
-	return e.run(ctx)
+	out, err := e.run(ctx)
+	if ctx.Err() != nil && temporal.IsCanceledError(err) {
+		e.stopped(ctx)
+	}
+	return out, err
+}
+
+// startProof starts a ProveErasure that outlives its parent. Whether one that ran
+// before may run again is the caller's to say.
+func startProof(ctx workflow.Context, reuse enumspb.WorkflowIdReusePolicy, in ErasureInput) error {
+	ctx = workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
+		WorkflowID: ErasureID(in.Run.RunID), ParentClosePolicy: enumspb.PARENT_CLOSE_POLICY_ABANDON, WorkflowIDReusePolicy: reuse,
+		StaticSummary: cut("Prove that purged rows of " + in.Run.Table + " are erased"),
+		StaticDetails: fmt.Sprintf("Run %s deleted %s rows of %s by policy %s. Their files may go on %s; then they are removed, every object under the table is accounted for, and a certificate is written.\n\nLegal basis: %s\n\nQuery `status` tells the state. Cancelling stops the proof, not the retention.",
+			in.Run.RunID, count(in.RowsDeleted), in.Run.Table, in.Policy, in.Due.UTC().Format(time.RFC3339), cell.Replace(in.LegalBasis)),
+	})
+	return workflow.ExecuteChildWorkflow(ctx, TypeProveErasure, in).GetChildWorkflowExecution().Get(ctx, nil)
+}
+
+// erasureOf makes the input of a proof that somebody else owes.
+func erasureOf(o activities.ErasureOwed) ErasureInput {
+	return ErasureInput{
+		Run: o.Run, Policy: o.Policy, LegalBasis: o.LegalBasis, Criteria: o.Criteria, AuditTable: o.AuditTable, Notify: o.Notify,
+		RequestedBy: o.RequestedBy, Owner: o.Owner, RowsDeleted: o.RowsDeleted, VersionBefore: o.VersionBefore, VersionAfter: o.VersionAfter,
+		DeletedAt: o.DeletedAt, AuditHead: o.AuditHead, Due: o.Due,
+	}
 }
 
 type erasure struct {
 	in     ErasureInput
 	status Status
 	attrs  bool
+}
+
+// stopped shows a proof that was cancelled: nothing was proved.
+func (e *erasure) stopped(ctx workflow.Context) {
+	safe, _ := workflow.NewDisconnectedContext(ctx)
+	e.status.Outcome = activities.StatusCancelled
+	e.status.Error = "the proof was stopped: by a restore of the run, or by somebody who cancelled this workflow; nothing is proved"
+	e.enter(safe, StageDone)
 }
 
 func (e *erasure) run(ctx workflow.Context) (ErasureResult, error) {
@@ -84,7 +120,7 @@ func (e *erasure) run(ctx workflow.Context) (ErasureResult, error) {
 	for {
 		// 1. Wait, durably, for the retention.
 		e.enter(ctx, StageWaiting)
-		if err := sleepUntil(ctx, due); err != nil {
+		if err := sleepUntil(ctx, due, e.waitsFor(due)); err != nil {
 			return ErasureResult{}, err
 		}
 
@@ -149,35 +185,51 @@ func (e *erasure) proofInput() activities.ProveErasedInput {
 	}
 }
 
+// waitsFor says what the timer is for.
+func (e *erasure) waitsFor(due time.Time) string {
+	if e.in.Attempt == 0 {
+		return "Retention of the purged files ends; proof from " + due.UTC().Format(time.RFC3339) + " on"
+	}
+	return fmt.Sprintf("Residue is looked at again, attempt %d of %d", e.in.Attempt+1, erasureAttempts)
+}
+
+// conclude records how the proof ended, and only then shows it.
 func (e *erasure) conclude(ctx workflow.Context, outcome string) (ErasureResult, error) {
+	e.enter(ctx, StageRecording)
+	if err := e.record(ctx, outcome); err != nil {
+		return ErasureResult{}, err
+	}
 	e.status.Outcome = outcome
-	if outcome == activities.StatusErased || e.in.Attempt > 1 {
-		if err := e.record(ctx, outcome); err != nil {
-			return ErasureResult{}, err
-		}
+	if outcome == activities.StatusErased {
+		e.status.ErasureDue = nil
 	}
-	if e.in.Notify != nil {
-		event := spec.EventErased
-		if outcome != activities.StatusErased {
-			event = spec.EventFailed
-		}
-		tell(ctx, activities.NotifyInput{
-			Run: e.in.Run, Notify: *e.in.Notify, ID: e.in.Run.RunID + "-erasure", Event: event, At: workflow.Now(ctx), Policy: e.in.Policy,
-			Owner: e.in.Owner, Status: outcome, Summary: "Erasure of purged rows of " + e.in.Run.Table + ": " + outcome,
-			WorkflowID: e.status.ErasureID, AuditHead: e.status.Audit.Head, RowsGone: e.in.RowsDeleted,
-		})
-	}
+	e.tellEnd(ctx, outcome)
 	e.enter(ctx, StageDone)
 	out := ErasureResult{RunID: e.in.Run.RunID, Table: e.in.Run.Table, Outcome: outcome, Proof: e.status.Erasure, Audit: e.status.Audit}
-	if outcome != activities.StatusErased {
-		message := "files of the purge are still there; see the residue"
-		if e.status.Error != "" {
-			message = "the erasure could not be proved: " + e.status.Error
-		}
-		return out, temporal.NewApplicationErrorWithOptions(message, "ErasureIncomplete",
-			temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{out}})
+	if outcome == activities.StatusErased {
+		return out, nil
 	}
-	return out, nil
+	message := "files of the purge are still there; see the residue"
+	if e.status.Error != "" {
+		message = "the erasure could not be proved: " + e.status.Error
+	}
+	return out, temporal.NewApplicationErrorWithOptions(message, "ErasureIncomplete",
+		temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{out}})
+}
+
+func (e *erasure) tellEnd(ctx workflow.Context, outcome string) {
+	if e.in.Notify == nil {
+		return
+	}
+	event := spec.EventErased
+	if outcome != activities.StatusErased {
+		event = spec.EventFailed
+	}
+	tell(ctx, activities.NotifyInput{
+		Run: e.in.Run, Notify: *e.in.Notify, ID: e.in.Run.RunID + "-erasure", Event: event, At: workflow.Now(ctx), Policy: e.in.Policy,
+		Owner: e.in.Owner, Status: outcome, Summary: "Erasure of purged rows of " + e.in.Run.Table + ": " + outcome,
+		WorkflowID: e.status.ErasureID, AuditHead: e.status.Audit.Head, RowsGone: e.in.RowsDeleted, Error: e.status.Error,
+	})
 }
 
 func (e *erasure) record(ctx workflow.Context, status string) error {
@@ -191,7 +243,7 @@ func (e *erasure) record(ctx workflow.Context, status string) error {
 		in.VacuumFilesDeleted, in.VacuumPending, in.BytesReclaimed = &v.FilesDeleted, &v.FilesPending, &v.BytesDeleted
 	}
 	if p := e.status.Erasure; p != nil {
-		in.ErasureDue = p.NextDue
+		in.ErasureDue, in.CertificateDigest = p.NextDue, p.CertDigest
 	}
 	var r activities.RecordAuditResult
 	if err := workflow.ExecuteActivity(undo(ctx, "Write the audit row: "+status), steps.RecordAudit, in).Get(ctx, &r); err != nil {

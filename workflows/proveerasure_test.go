@@ -6,8 +6,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
 
 	"github.com/lakewarden/lakewarden/activities"
+	"github.com/lakewarden/lakewarden/spec"
 	"github.com/lakewarden/lakewarden/workflows"
 )
 
@@ -32,6 +34,7 @@ func TestProveErasure_waits_for_the_retention_then_vacuums_proves_and_records(t 
 	var r workflows.ErasureResult
 	require.NoError(t, env.GetWorkflowResult(&r))
 	require.Equal(t, activities.StatusErased, r.Outcome)
+	require.Equal(t, "sha256:00", f.audit[0].CertificateDigest)
 }
 
 func TestProveErasure_residue_is_recorded_once_and_looked_at_again_until_it_is_gone(t *testing.T) {
@@ -67,4 +70,37 @@ func TestProveErasure_empty_input_fails_with_an_example(t *testing.T) {
 	env := newEnv(t, newFake(5), "x")
 	env.ExecuteWorkflow(workflows.ProveErasure, workflows.ErasureInput{})
 	require.Contains(t, appError(t, env.GetWorkflowError()).Message(), `for example {"run":`)
+}
+
+// The first look already needs a person: that is recorded, and told, like any
+// other end.
+func TestProveErasure_halts_at_the_first_look_records_and_tells_that(t *testing.T) {
+	t.Parallel()
+	f := newFake(5)
+	f.fail["ProveErased"] = permanent("the run folder is gone")
+	env := newEnv(t, f, "x")
+	in := erasureInput(env.Now())
+	in.Notify = &spec.Notify{}
+	var shown workflows.Status
+	f.hook["RecordAudit:erasure_incomplete"] = func() { shown = status(t, env) }
+	env.ExecuteWorkflow(workflows.ProveErasure, in)
+	require.Equal(t, "ErasureIncomplete", appError(t, env.GetWorkflowError()).Type())
+	require.Equal(t, []string{activities.StatusErasureIncomplete}, f.statuses())
+	require.Contains(t, f.audit[0].Error, "the run folder is gone")
+	require.Contains(t, f.calls, "Notify:failed")
+	require.Empty(t, shown.Outcome, "not before it is recorded")
+}
+
+func TestProveErasure_cancelled_shows_that_nothing_is_proved(t *testing.T) {
+	t.Parallel()
+	f := newFake(5)
+	env := newEnv(t, f, "x")
+	env.RegisterDelayedCallback(env.CancelWorkflow, time.Hour)
+	env.ExecuteWorkflow(workflows.ProveErasure, erasureInput(env.Now().Add(72*time.Hour)))
+	require.True(t, temporal.IsCanceledError(env.GetWorkflowError()))
+	s := status(t, env)
+	require.Equal(t, workflows.StageDone, s.Stage)
+	require.Equal(t, activities.StatusCancelled, s.Outcome)
+	require.Contains(t, s.Error, "nothing is proved")
+	require.Empty(t, f.calls)
 }

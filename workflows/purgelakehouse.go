@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/lakewarden/lakewarden/activities"
@@ -14,11 +15,15 @@ import (
 type TableOutcome struct {
 	Table       string `json:"table"`
 	Policy      string `json:"policy"`
-	Outcome     string `json:"outcome"`
+	Outcome     string `json:"outcome"` // of PurgeTable, or not_started
 	RunID       string `json:"run_id,omitempty"`
 	RowsDeleted *int64 `json:"rows_deleted"`
 	Error       string `json:"error,omitempty"`
 }
+
+// OutcomeNotStarted is the outcome, in a PurgeLakehouse's summary, of a policy
+// whose turn did not come.
+const OutcomeNotStarted = "not_started"
 
 // LakehouseResult is the result of PurgeLakehouse.
 type LakehouseResult struct {
@@ -26,6 +31,11 @@ type LakehouseResult struct {
 	Completed int            `json:"completed"`
 	Failed    int            `json:"failed"`
 	Skipped   int            `json:"skipped"`
+	// Running are under way; Waiting of these wait for people. Policies is how many
+	// there are in all.
+	Running  int `json:"running,omitempty"`
+	Waiting  int `json:"waiting,omitempty"`
+	Policies int `json:"policies,omitempty"`
 }
 
 // parked is the payload of signalParked.
@@ -47,6 +57,7 @@ func PurgeLakehouse(ctx workflow.Context, list spec.PurgeLakehouse) (LakehouseRe
 		return LakehouseResult{}, err
 	}
 	l.listen(ctx)
+	workflow.SetCurrentDetails(ctx, ptr(l.result()).Markdown())
 	return l.run(ctx)
 }
 
@@ -60,14 +71,18 @@ type lakehouse struct {
 
 func (l *lakehouse) run(ctx workflow.Context) (LakehouseResult, error) {
 	for _, policy := range l.list.Policies {
+		why := ""
 		if err := workflow.Await(ctx, func() bool { return l.running-l.parked < *l.list.MaxParallel }); err != nil {
-			break // cancelled: the children are being cancelled too
+			why = "cancelled" // and the children are being cancelled too
+		} else if l.stopped() {
+			why = "an earlier policy failed"
 		}
-		if l.stopped() {
-			l.done = append(l.done, TableOutcome{Table: policy.Table, Policy: policy.Name, Outcome: "not_started", Error: "an earlier policy failed"})
+		if why != "" {
+			l.done = append(l.done, TableOutcome{Table: policy.Table, Policy: policy.Name, Outcome: OutcomeNotStarted, Error: why})
 			continue
 		}
 		l.start(ctx, policy)
+		workflow.SetCurrentDetails(ctx, ptr(l.result()).Markdown())
 	}
 	safe, _ := workflow.NewDisconnectedContext(ctx)
 	if err := workflow.Await(safe, func() bool { return l.running == 0 }); err != nil {
@@ -95,10 +110,13 @@ func (l *lakehouse) start(ctx workflow.Context, policy spec.RetentionPolicy) {
 	workflow.Go(ctx, func(ctx workflow.Context) {
 		var r PurgeResult
 		err := l.child(ctx, policy, &r)
-		line := TableOutcome{Table: policy.Table, Policy: policy.Name, Outcome: r.Outcome, RunID: r.RunID, RowsDeleted: r.RowsDeleted}
-		if err != nil {
-			line.Outcome, line.Error = activities.StatusFailed, rootMessage(err)
-			line.RunID, line.Outcome = detailsOf(err, line.Outcome)
+		line := TableOutcome{Table: policy.Table, Policy: policy.Name, Outcome: r.Outcome, RunID: r.RunID, RowsDeleted: r.RowsDeleted, Error: brief(r.Message)}
+		switch {
+		case temporal.IsWorkflowExecutionAlreadyStartedError(err):
+			line.Outcome, line.Error = OutcomeSkipped, "another purge or restore of this table is running as workflow "+PurgeID(policy.Table)
+		case err != nil:
+			line.Error = brief(rootMessage(err))
+			line.RunID, line.Outcome = detailsOf(err, activities.StatusFailed)
 		}
 		l.park(parked{Table: policy.Table})
 		l.running--
@@ -108,7 +126,7 @@ func (l *lakehouse) start(ctx workflow.Context, policy spec.RetentionPolicy) {
 }
 
 func (l *lakehouse) child(ctx workflow.Context, policy spec.RetentionPolicy, out *PurgeResult) error {
-	o := workflow.GetChildWorkflowOptions(childOptions(ctx, PurgeID(policy.Table), policy.Table, policy.Name))
+	o := workflow.GetChildWorkflowOptions(purgeChild(ctx, policy))
 	o.Memo = map[string]any{memoParent: TypePurgeLakehouse}
 	child := workflow.ExecuteChildWorkflow(workflow.WithChildOptions(ctx, o), TypePurgeTable, policy)
 	return unwrapChild(child.Get(ctx, out))
@@ -124,6 +142,7 @@ func (l *lakehouse) listen(ctx workflow.Context) {
 				return
 			}
 			l.park(s)
+			workflow.SetCurrentDetails(ctx, ptr(l.result()).Markdown())
 		}
 	})
 }
@@ -141,12 +160,12 @@ func (l *lakehouse) park(s parked) {
 }
 
 func (l *lakehouse) result() LakehouseResult {
-	r := LakehouseResult{Tables: l.done}
+	r := LakehouseResult{Tables: l.done, Running: l.running, Waiting: l.parked, Policies: len(l.list.Policies)}
 	for _, t := range l.done {
 		switch t.Outcome {
 		case activities.StatusCompleted, activities.StatusDryRun:
 			r.Completed++
-		case OutcomeSkipped, "not_started":
+		case OutcomeSkipped, OutcomeNotStarted:
 			r.Skipped++
 		default:
 			r.Failed++
@@ -155,13 +174,28 @@ func (l *lakehouse) result() LakehouseResult {
 	return r
 }
 
+// maxLine bounds what one table says in the summary, so that a list of thousands
+// stays one payload.
+const maxLine = 300
+
+func brief(message string) string {
+	if len(message) <= maxLine {
+		return message
+	}
+	return strings.ToValidUTF8(message[:maxLine], "") + "…"
+}
+
 // cell keeps a message inside its cell of a table.
 var cell = strings.NewReplacer("\n", " ", "|", `\|`)
 
 // Markdown renders the summary for the Web UI.
 func (r *LakehouseResult) Markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### %d done, %d failed, %d skipped\n\n| table | outcome | rows deleted | |\n|---|---|---|---|\n", r.Completed, r.Failed, r.Skipped)
+	fmt.Fprintf(&b, "### %d done, %d failed, %d skipped\n\n", r.Completed, r.Failed, r.Skipped)
+	if r.Running > 0 {
+		fmt.Fprintf(&b, "%d under way, %d of them wait for approval; %d policies in all\n\n", r.Running, r.Waiting, r.Policies)
+	}
+	b.WriteString("| table | outcome | rows deleted | |\n|---|---|---|---|\n")
 	for _, t := range r.Tables {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", t.Table, t.Outcome, count(t.RowsDeleted), cell.Replace(t.Error))
 	}

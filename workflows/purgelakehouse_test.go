@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
 
@@ -91,4 +92,25 @@ func TestPurgeLakehouse_stops_at_the_first_failure_where_the_list_says_so(t *tes
 	require.NoError(t, appError(t, env.GetWorkflowError()).Details(&r))
 	require.Equal(t, []string{"bronze.t0"}, p.started)
 	require.Equal(t, 3, r.Skipped)
+}
+
+func TestPurgeLakehouse_cancelled_names_every_policy(t *testing.T) {
+	t.Parallel()
+	p := &purges{takes: time.Hour}
+	env := lakehouseEnv(p)
+	env.RegisterDelayedCallback(env.CancelWorkflow, 30*time.Minute)
+	env.ExecuteWorkflow(workflows.PurgeLakehouse, lakehouse(4, 2))
+	require.True(t, temporal.IsCanceledError(env.GetWorkflowError()))
+	v, err := env.QueryWorkflow(workflows.QueryStatus)
+	require.NoError(t, err)
+	var r workflows.LakehouseResult
+	require.NoError(t, v.Get(&r))
+	outcomes := map[string]string{}
+	for _, line := range r.Tables {
+		outcomes[line.Table] = line.Outcome
+	}
+	require.Equal(t, map[string]string{
+		"bronze.t0": activities.StatusCancelled, "bronze.t1": activities.StatusCancelled,
+		"bronze.t2": workflows.OutcomeNotStarted, "bronze.t3": workflows.OutcomeNotStarted,
+	}, outcomes)
 }

@@ -3,7 +3,6 @@ package workflows
 import (
 	"time"
 
-	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/lakewarden/lakewarden/activities"
@@ -12,7 +11,8 @@ import (
 
 // PurgeTable purges one table by one policy. Its workflow ID is PurgeID(table):
 // under another ID (a schedule appends a timestamp) it delegates to that one, so
-// that one purge runs per table.
+// that one purge runs per table; what a second start sees is told at
+// delegatePurge.
 //
 // It completes with outcome completed, dry_run or skipped, and fails for every
 // other outcome, so that the Web UI never says "completed" for what was not done.
@@ -147,6 +147,7 @@ func (p *purge) plan(ctx workflow.Context) error {
 	}
 	p.status.Plan = &plan
 	p.show(ctx)
+	p.startOwed(ctx)
 	if len(plan.Refusals) > 0 {
 		return refusal(plan.Refusals)
 	}
@@ -178,8 +179,10 @@ func (p *purge) ask(ctx workflow.Context, rows int64, content string) error {
 	err := p.gate.wait(ctx, func() {
 		p.notify(ctx, spec.EventApprovalDue, "Reminder: approval due for the purge of "+p.policy.Table)
 	})
-	p.park(ctx, false)
 	p.status.Next = ""
+	p.show(ctx)
+	safe, _ := workflow.NewDisconnectedContext(ctx)
+	p.park(safe, false) // also when cancelled: the undo takes its slot
 	if err != nil {
 		return err
 	}
@@ -265,28 +268,4 @@ func (p *purge) delete(ctx workflow.Context, attempt int) (outcome string, err e
 	p.status.Delete = &d
 	p.deletedAt = workflow.Now(ctx)
 	return d.Outcome, nil
-}
-
-// delegatePurge runs the purge as the child that excludes others.
-func delegatePurge(ctx workflow.Context, policy spec.RetentionPolicy) (PurgeResult, error) {
-	id := PurgeID(policy.Table)
-	child := workflow.ExecuteChildWorkflow(childOptions(ctx, id, policy.Table, policy.Name), TypePurgeTable, policy)
-	var out PurgeResult
-	err := child.GetChildWorkflowExecution().Get(ctx, nil)
-	if temporal.IsWorkflowExecutionAlreadyStartedError(err) {
-		out = PurgeResult{
-			Table: policy.Table, Outcome: OutcomeSkipped,
-			Message: "another purge or restore of this table is running as workflow " + id + "; this start did nothing",
-		}
-		workflow.SetCurrentDetails(ctx, "**skipped**: "+out.Message)
-		if hasSearchAttributes(ctx) {
-			return out, workflow.UpsertTypedSearchAttributes(ctx, AttrTable.ValueSet(policy.Table), AttrOutcome.ValueSet(OutcomeSkipped))
-		}
-		return out, nil
-	}
-	if err != nil {
-		return out, err
-	}
-	workflow.SetCurrentDetails(ctx, "delegated to workflow `"+id+"`")
-	return out, unwrapChild(child.Get(ctx, &out))
 }

@@ -272,3 +272,65 @@ func TestPurgeTable_rows_changed_once_archives_anew_and_deletes(t *testing.T) {
 	}
 	require.Equal(t, 2, n)
 }
+
+// An outcome that is shown stands in the audit.
+func TestPurgeTable_shows_no_outcome_before_it_is_recorded(t *testing.T) {
+	t.Parallel()
+	dry := policy()
+	dry.DryRun = true
+	for _, c := range []struct {
+		status, broken string
+		policy         spec.RetentionPolicy
+	}{
+		{activities.StatusDryRun, "", dry},
+		{activities.StatusRolledBack, "ArchiveRows", policy()},
+		{activities.StatusFailed, "PlanPurge", policy()},
+		{activities.StatusCompleted, "", policy()},
+	} {
+		t.Run(c.status, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(5)
+			if c.broken != "" {
+				f.fail[c.broken] = permanent("broken")
+			}
+			env := newEnv(t, f, "bronze.vendas")
+			var shown workflows.Status
+			f.hook["RecordAudit:"+c.status] = func() { shown = status(t, env) }
+			env.ExecuteWorkflow(workflows.PurgeTable, c.policy)
+			require.NotEmpty(t, shown.RunID)
+			require.Empty(t, shown.Outcome)
+			require.Equal(t, c.status, status(t, env).Outcome)
+		})
+	}
+}
+
+func TestPurgeTable_dry_run_that_cannot_be_recorded_fails(t *testing.T) {
+	t.Parallel()
+	f := newFake(5)
+	f.fail["RecordAudit:dry_run"] = permanent("no such table")
+	env := newEnv(t, f, "bronze.vendas")
+	p := policy()
+	p.DryRun = true
+	env.ExecuteWorkflow(workflows.PurgeTable, p)
+	app := appError(t, env.GetWorkflowError())
+	require.Contains(t, app.Message(), "could not be recorded: no such table")
+	var details workflows.PurgeResult
+	require.NoError(t, app.Details(&details))
+	require.Equal(t, activities.StatusFailed, details.Outcome)
+}
+
+func TestPurgeTable_starts_the_proof_that_a_terminated_run_owes_once(t *testing.T) {
+	t.Parallel()
+	f := newFake(0)
+	owed := activities.ErasureOwed{
+		Run: activities.Run{RunID: "r-ended", Table: "bronze.vendas", PlanDigest: "sha256:00"}, AuditTable: "control.expurgo_audit",
+		Due: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC),
+	}
+	f.plan.Owed = []activities.ErasureOwed{owed, owed} // as the next purge would name it again
+	env := newEnv(t, f, "bronze.vendas")
+	env.ExecuteWorkflow(workflows.PurgeTable, policy())
+	require.NoError(t, env.GetWorkflowError())
+	s := status(t, env)
+	require.Equal(t, []string{workflows.ErasureID("r-ended")}, s.Proofs)
+	require.Contains(t, s.Markdown(), workflows.ErasureID("r-ended"))
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -11,11 +12,11 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/api/temporalproto"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
 
 	"github.com/lakewarden/lakewarden/activities"
-	"github.com/lakewarden/lakewarden/spec"
 	"github.com/lakewarden/lakewarden/workflows"
 )
 
@@ -24,53 +25,151 @@ const histories = "testdata/histories"
 
 // scenario is one recorded run: what the steps do, and what people do.
 type scenario struct {
-	name   string
-	fake   *fakeSteps
-	policy spec.RetentionPolicy
-	act    func(t *testing.T, cl client.Client, id string)
+	name string // begins with the workflow: purge-, erasure-, restore-, lakehouse-
+	fake *fakeSteps
+	id   string // "": PurgeID of the policies' table
+	kind string // "": PurgeTable
+	in   any
+	act  func(t *testing.T, cl client.Client, id string)
+	// before starts what the scenario meets.
+	before func(t *testing.T, cl client.Client, queue string)
 }
 
 func scenarios() []scenario {
-	broken := func(step string, lost bool) *fakeSteps {
-		f := newFake(5)
-		f.fail[step], f.lost[step] = permanent("broken"), lost
-		return f
+	return slices.Concat(purgeScenarios(), startScenarios(), erasureScenarios(), restoreScenarios(), lakehouseScenarios())
+}
+
+func broken(step string, lost bool) *fakeSteps {
+	f := newFake(5)
+	f.fail[step], f.lost[step] = permanent("broken"), lost
+	return f
+}
+
+func decided(update string) func(*testing.T, client.Client, string) {
+	return func(t *testing.T, cl client.Client, id string) {
+		s := waitStage(t, cl, id, workflows.StageApproval)
+		send(t, cl, id, update, workflows.Decision{By: "dpo", Digest: s.Approval.Digest})
 	}
-	changed, empty, refused, incomplete := newFake(5), newFake(0), newFake(5), newFake(5)
+}
+
+func cancelled(stage string) func(*testing.T, client.Client, string) {
+	return func(t *testing.T, cl client.Client, id string) {
+		waitStage(t, cl, id, stage)
+		require.NoError(t, cl.CancelWorkflow(t.Context(), id, ""))
+	}
+}
+
+func purgeScenarios() []scenario {
+	changed, empty, refused, incomplete, owing := newFake(5), newFake(0), newFake(5), newFake(5), newFake(0)
 	changed.deletes = []string{activities.RowsChanged}
 	refused.plan.Refusals = []activities.Refusal{{Code: "limit_share", Message: "Too many.", Do: "Look."}}
 	incomplete.fail["VerifyPurge"] = permanent("a flagged row is left")
+	owing.plan.Owed = []activities.ErasureOwed{{
+		Run: activities.Run{RunID: "r-ended", Table: "bronze.vendas"}, AuditTable: "control.expurgo_audit", Due: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC),
+	}}
 	dry := policy()
 	dry.DryRun = true
-	decided := func(update string) func(*testing.T, client.Client, string) {
-		return func(t *testing.T, cl client.Client, id string) {
-			s := waitStage(t, cl, id, workflows.StageApproval)
-			send(t, cl, id, update, workflows.Decision{By: "dpo", Digest: s.Approval.Digest})
-		}
-	}
 	return []scenario{
-		{name: "completed", fake: newFake(5), policy: policy()},
-		{name: "approved", fake: newFake(5), policy: askedPolicy(), act: decided(workflows.UpdateApprove)},
-		{name: "rejected", fake: newFake(5), policy: askedPolicy(), act: decided(workflows.UpdateReject)},
-		{name: "cancelled", fake: newFake(5), policy: askedPolicy(), act: func(t *testing.T, cl client.Client, id string) {
-			waitStage(t, cl, id, workflows.StageApproval)
-			require.NoError(t, cl.CancelWorkflow(t.Context(), id, ""))
-		}},
-		{name: "held-and-retried", fake: incomplete, policy: policy(), act: func(t *testing.T, cl client.Client, id string) {
+		{name: "purge-completed", fake: newFake(5), in: policy()},
+		{name: "purge-approved", fake: newFake(5), in: askedPolicy(), act: decided(workflows.UpdateApprove)},
+		{name: "purge-rejected", fake: newFake(5), in: askedPolicy(), act: decided(workflows.UpdateReject)},
+		{name: "purge-cancelled", fake: newFake(5), in: askedPolicy(), act: cancelled(workflows.StageApproval)},
+		{name: "purge-held-and-retried", fake: incomplete, in: policy(), act: func(t *testing.T, cl client.Client, id string) {
 			waitStage(t, cl, id, workflows.StageHeld)
 			incomplete.mu.Lock()
 			delete(incomplete.fail, "VerifyPurge")
 			incomplete.mu.Unlock()
 			send(t, cl, id, workflows.UpdateRetry, workflows.RetryRequest{By: "ana"})
 		}},
-		{name: "archived-anew", fake: changed, policy: policy()},
-		{name: "mark-failed", fake: broken("MarkRows", false), policy: policy()},
-		{name: "archive-failed", fake: broken("ArchiveRows", true), policy: policy()},
-		{name: "delete-answer-lost", fake: broken("MergeDelete", true), policy: policy()},
-		{name: "delete-failed", fake: broken("MergeDelete", false), policy: policy()},
-		{name: "refused", fake: refused, policy: policy()},
-		{name: "nothing-due", fake: empty, policy: policy()},
-		{name: "dry-run", fake: newFake(5), policy: dry},
+		{name: "purge-archived-anew", fake: changed, in: policy()},
+		{name: "purge-mark-failed", fake: broken("MarkRows", false), in: policy()},
+		{name: "purge-archive-failed", fake: broken("ArchiveRows", true), in: policy()},
+		{name: "purge-delete-answer-lost", fake: broken("MergeDelete", true), in: policy()},
+		{name: "purge-delete-failed", fake: broken("MergeDelete", false), in: policy()},
+		{name: "purge-vacuum-failed", fake: broken("VacuumTable", false), in: policy()},
+		{name: "purge-undo-failed", fake: func() *fakeSteps {
+			f := broken("ArchiveRows", true)
+			f.fail["RemoveArchived"] = permanent("the archive is damaged")
+			return f
+		}(), in: policy()},
+		{name: "purge-refused", fake: refused, in: policy()},
+		{name: "purge-nothing-due", fake: empty, in: policy()},
+		{name: "purge-dry-run", fake: newFake(5), in: dry},
+		{name: "purge-owed-erasure", fake: owing, in: policy()},
+	}
+}
+
+// startScenarios are starts under another ID.
+func startScenarios() []scenario {
+	const nightly = "nightly-2026-01-01T03:00:00Z"
+	return []scenario{
+		{name: "purge-delegated", id: nightly, fake: newFake(5), in: policy()},
+		{name: "purge-delegated-failed", id: nightly, fake: broken("MarkRows", false), in: policy()},
+		{name: "purge-skipped", id: nightly, fake: newFake(5), in: policy(), before: func(t *testing.T, cl client.Client, queue string) {
+			id := workflows.PurgeID("bronze.vendas")
+			_, err := cl.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: queue}, workflows.TypePurgeTable, askedPolicy())
+			require.NoError(t, err)
+			waitStage(t, cl, id, workflows.StageApproval)
+			t.Cleanup(func() { _ = cl.TerminateWorkflow(context.Background(), id, "", "recorded") })
+		}},
+	}
+}
+
+func erasureScenarios() []scenario {
+	id, past, later := workflows.ErasureID("r"), time.Now().Add(-2*time.Hour), time.Now().Add(72*time.Hour)
+	return []scenario{
+		{name: "erasure-erased", id: id, kind: workflows.TypeProveErasure, fake: newFake(5), in: erasureInput(past)},
+		{name: "erasure-halted", id: id, kind: workflows.TypeProveErasure, fake: broken("ProveErased", false), in: erasureInput(past)},
+		{name: "erasure-vacuum-halted", id: id, kind: workflows.TypeProveErasure, fake: broken("VacuumTable", false), in: erasureInput(past)},
+		{name: "erasure-cancelled", id: id, kind: workflows.TypeProveErasure, fake: newFake(5), in: erasureInput(later), act: func(t *testing.T, cl client.Client, id string) {
+			waitTimer(t, cl, id)
+			require.NoError(t, cl.CancelWorkflow(t.Context(), id, ""))
+		}},
+	}
+}
+
+func restoreScenarios() []scenario {
+	dry, proving := restoreRequest(), broken("RestoreRows", false)
+	dry.DryRun = true
+	due := time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
+	proving.owed = &activities.ErasureOwed{Run: activities.Run{RunID: restoreRequest().RunID, Table: "bronze.vendas"}, AuditTable: "control.expurgo_audit", Due: due}
+	waits := func(t *testing.T, cl client.Client, queue string) {
+		id := workflows.ErasureID(restoreRequest().RunID)
+		in := erasureInput(due)
+		in.Run.RunID = restoreRequest().RunID
+		_, err := cl.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: queue}, workflows.TypeProveErasure, in)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = cl.TerminateWorkflow(context.Background(), id, "", "recorded") })
+	}
+	kind := workflows.TypeRestorePurge
+	return []scenario{
+		{name: "restore-restored", kind: kind, fake: newFake(5), in: restoreRequest()},
+		{name: "restore-proof-stopped", kind: kind, fake: newFake(5), in: restoreRequest(), before: waits},
+		{name: "restore-dry-run", kind: kind, fake: newFake(5), in: dry},
+		{name: "restore-refused", kind: kind, fake: broken("RestoreRows:look", false), in: restoreRequest()},
+		{name: "restore-failed", kind: kind, fake: broken("RestoreRows", false), in: restoreRequest()},
+		{name: "restore-failed-proof-resumed", kind: kind, fake: proving, in: restoreRequest(), before: waits},
+		{name: "restore-answer-lost", kind: kind, fake: broken("RestoreRows", true), in: restoreRequest()},
+		{name: "restore-delegated", kind: kind, id: workflows.RestoreID("r"), fake: newFake(5), in: restoreRequest()},
+	}
+}
+
+func lakehouseScenarios() []scenario {
+	asking, first := lakehouse(2, 1), lakehouse(3, 1)
+	for i := range asking.Policies {
+		asking.Policies[i].Approval = askedPolicy().Approval
+	}
+	first.ContinueOnFailure = new(bool)
+	kind := workflows.TypePurgeLakehouse
+	return []scenario{
+		{name: "lakehouse-completed", id: "list", kind: kind, fake: newFake(5), in: lakehouse(3, 2)},
+		{name: "lakehouse-failed", id: "list", kind: kind, fake: broken("MarkRows", false), in: lakehouse(2, 2)},
+		{name: "lakehouse-stopped", id: "list", kind: kind, fake: broken("MarkRows", false), in: first},
+		{name: "lakehouse-cancelled-while-two-wait", id: "list", kind: kind, fake: newFake(5), in: asking, act: func(t *testing.T, cl client.Client, id string) {
+			waitStage(t, cl, workflows.PurgeID("bronze.t0"), workflows.StageApproval)
+			waitStage(t, cl, workflows.PurgeID("bronze.t1"), workflows.StageApproval)
+			require.NoError(t, cl.CancelWorkflow(t.Context(), id, ""))
+		}},
 	}
 }
 
@@ -81,6 +180,20 @@ func waitStage(t *testing.T, cl client.Client, id, stage string) (s workflows.St
 		return err == nil && v.Get(&s) == nil && s.Stage == stage
 	}, time.Minute, 50*time.Millisecond)
 	return s
+}
+
+// waitTimer waits until the workflow waits for a timer.
+func waitTimer(t *testing.T, cl client.Client, id string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		it := cl.GetWorkflowHistory(t.Context(), id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+		for it.HasNext() {
+			if e, err := it.Next(); err != nil || e.EventType == enumspb.EVENT_TYPE_TIMER_STARTED {
+				return err == nil
+			}
+		}
+		return false
+	}, time.Minute, 50*time.Millisecond)
 }
 
 func send(t *testing.T, cl client.Client, id, update string, arg any) {
@@ -114,18 +227,36 @@ func record(t *testing.T, cl client.Client, prefix string, s scenario) {
 	workflows.Register(w)
 	w.RegisterActivity(s.fake)
 	require.NoError(t, w.Start())
-	defer w.Stop()
-	id := workflows.PurgeID(s.policy.Table)
-	run, err := cl.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: queue}, workflows.TypePurgeTable, s.policy)
+	t.Cleanup(w.Stop)
+	if s.before != nil {
+		s.before(t, cl, queue)
+	}
+	id, kind := s.id, s.kind
+	if id == "" {
+		id = workflows.PurgeID("bronze.vendas")
+	}
+	if kind == "" {
+		kind = workflows.TypePurgeTable
+	}
+	run, err := cl.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: queue}, kind, s.in)
 	require.NoError(t, err)
 	if s.act != nil {
 		s.act(t, cl, id)
 	}
 	_ = run.Get(t.Context(), nil) // some scenarios fail: that is what they record
-	save(t, cl, id, run.GetRunID(), prefix+"-purge-"+s.name)
-	var r workflows.PurgeResult
-	if run.Get(t.Context(), &r) == nil && r.ErasureID != "" {
-		require.NoError(t, cl.TerminateWorkflow(t.Context(), r.ErasureID, "", "recorded"))
+	save(t, cl, id, run.GetRunID(), prefix+"-"+s.name)
+	stopProofs(t, cl, queue)
+}
+
+// stopProofs ends the proofs of erasure that a scenario left waiting.
+func stopProofs(t *testing.T, cl client.Client, queue string) {
+	t.Helper()
+	open, err := cl.ListWorkflow(t.Context(), &workflowservice.ListWorkflowExecutionsRequest{
+		Query: "ExecutionStatus = 'Running' AND TaskQueue = '" + queue + "' AND WorkflowType = '" + workflows.TypeProveErasure + "'",
+	})
+	require.NoError(t, err)
+	for _, e := range open.Executions {
+		_ = cl.TerminateWorkflow(t.Context(), e.Execution.WorkflowId, e.Execution.RunId, "recorded")
 	}
 }
 

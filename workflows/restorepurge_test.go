@@ -1,7 +1,11 @@
 package workflows_test
 
 import (
+	"errors"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/mock"
 	"github.com/stretchr/testify/require"
@@ -38,19 +42,58 @@ func TestRestorePurge_delegates_to_the_workflow_that_excludes_purges_of_the_tabl
 	require.NoError(t, env.GetWorkflowResult(&r))
 	require.Equal(t, activities.StatusRestored, r.Outcome)
 	require.EqualValues(t, 5, *r.Rows.RowsRestored)
-	require.Equal(t, []string{"FindRun", "FindRun", "RestoreRows", "RecordAudit:restored"}, f.calls, "found by the caller and by the child")
+	require.Equal(t, []string{"FindRun", "FindRun", "RestoreRows:look", "RestoreRows", "RecordAudit:restored"}, f.calls, "found by the caller and by the child")
+	s := status(t, env)
+	require.Equal(t, workflows.StageDone, s.Stage)
+	require.Equal(t, activities.StatusRestored, s.Outcome)
+	require.Equal(t, workflows.PurgeID("bronze.vendas"), s.DelegatedTo)
+	require.Equal(t, "purged by a wrong date", f.audit[0].Reason)
+	require.NotEmpty(t, f.audit[0].RestoreID)
 }
 
-func TestRestorePurge_refused_restores_and_records_nothing(t *testing.T) {
+func TestRestorePurge_refused_touches_stops_and_records_nothing(t *testing.T) {
 	t.Parallel()
 	f := newFake(5)
-	f.fail["RestoreRows"] = permanent("3 of the archived rows exist in the table")
-	env := newEnv(t, f, "bronze.vendas")
-	stopsErasure(env)
+	f.fail["RestoreRows:look"] = permanent("3 of the archived rows exist in the table")
+	env := newEnv(t, f, "bronze.vendas") // no cancel of a proof is expected
 	env.ExecuteWorkflow(workflows.RestorePurge, restoreRequest())
-	env.AssertExpectations(t)
 	require.Contains(t, appError(t, env.GetWorkflowError()).Message(), "3 of the archived rows exist")
-	require.Empty(t, f.audit)
+	require.Equal(t, []string{"FindRun", "RestoreRows:look"}, f.calls)
+	s := status(t, env)
+	require.Equal(t, workflows.StageDone, s.Stage)
+	require.Contains(t, s.Error, "3 of the archived rows exist")
+}
+
+// Whatever the failure, a refusal too: the hold may be registered by then.
+func TestRestorePurge_fails_ends_its_hold_and_the_proof_of_erasure_waits_again(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{activities.ErrorRefused, activities.ErrorHalt} {
+		f := newFake(5)
+		f.fail["RestoreRows"] = temporal.NewApplicationErrorWithOptions("broken", kind, temporal.ApplicationErrorOptions{NonRetryable: true})
+		env := newEnv(t, f, "bronze.vendas")
+		stopsErasure(env)
+		due := env.Now().Add(72 * time.Hour)
+		f.owed = &activities.ErasureOwed{Run: activities.Run{RunID: restoreRequest().RunID, Table: "bronze.vendas"}, AuditTable: "control.expurgo_audit", Due: due}
+		env.ExecuteWorkflow(workflows.RestorePurge, restoreRequest())
+		env.AssertExpectations(t)
+		require.Equal(t, kind, appError(t, env.GetWorkflowError()).Type())
+		require.Equal(t, []string{"FindRun", "RestoreRows:look", "RestoreRows", "FenceRestore", "FindErasure"}, f.calls[:5])
+		require.Empty(t, slices.DeleteFunc(f.statuses(), func(s string) bool { return s == activities.StatusErased }))
+		s := status(t, env)
+		require.Contains(t, strings.Join(s.Undone, "\n"), workflows.ErasureID(restoreRequest().RunID))
+		require.Empty(t, s.Outcome)
+	}
+}
+
+func TestRestorePurge_fails_without_a_proof_that_waited_starts_none(t *testing.T) {
+	t.Parallel()
+	f := newFake(5)
+	f.fail["RestoreRows"] = permanent("broken")
+	env := newEnv(t, f, "bronze.vendas")
+	env.OnRequestCancelExternalWorkflow(mock.Anything, workflows.ErasureID(restoreRequest().RunID), "").Return(errors.New("not found")).Once()
+	env.ExecuteWorkflow(workflows.RestorePurge, restoreRequest())
+	require.Error(t, env.GetWorkflowError())
+	require.Equal(t, []string{"FindRun", "RestoreRows:look", "RestoreRows", "FenceRestore"}, f.calls)
 }
 
 func TestRestorePurge_empty_input_fails_with_an_example(t *testing.T) {

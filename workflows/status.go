@@ -26,7 +26,7 @@ const (
 )
 
 // OutcomeSkipped is the outcome of a start that found another purge of the same
-// table running. It has no audit row: nothing was attempted.
+// table running: DelegatedTo names it. It has no audit row: nothing was attempted.
 const OutcomeSkipped = "skipped"
 
 // Status is the answer to the status query: the whole state of a run, with the
@@ -53,6 +53,12 @@ type Status struct {
 	Audit    *activities.RecordAuditResult   `json:"audit,omitempty"`
 	Erasure  *activities.ProveErasedResult   `json:"erasure,omitempty"`
 	Undone   []string                        `json:"undone,omitempty"`
+	// Proofs are workflows that this run started for earlier runs, which had been
+	// terminated before they could.
+	Proofs []string `json:"proofs,omitempty"`
+	// DelegatedTo is the workflow that does the work of this start, or that was
+	// running already (outcome skipped).
+	DelegatedTo string `json:"delegated_to,omitempty"`
 	// ErasureID is the workflow that proves the erasure, once started.
 	ErasureID  string     `json:"erasure_id,omitempty"`
 	ErasureDue *time.Time `json:"erasure_due,omitempty"`
@@ -80,6 +86,8 @@ type PurgeResult struct {
 	ErasureDue    *time.Time `json:"erasure_due"`
 	VacuumPending *int64     `json:"vacuum_pending"`
 	Message       string     `json:"message,omitempty"`
+	// DelegatedTo is the workflow that purges the table, where that is another.
+	DelegatedTo string `json:"delegated_to,omitempty"`
 }
 
 // result draws the workflow's result from the state.

@@ -13,6 +13,9 @@ import (
 	"github.com/lakewarden/lakewarden/internal/evidence"
 )
 
+// ErrRowsLost: files of the audit table are gone that its log lists.
+var ErrRowsLost = errors.New("rows of the audit table are lost")
+
 // readAtOnce bounds the files in flight; audit files are small.
 const readAtOnce = 8
 
@@ -77,5 +80,5 @@ func readFile(ctx context.Context, snap *deltaio.Snapshot, one deltaio.ScanOptio
 // missingFile says what it means that a file is gone which the log lists.
 func missingFile(snap *deltaio.Snapshot, path string, err error) error {
 	return fmt.Errorf("audit table %s: the row file %s is missing: version %d of the table lists it, so it was removed from storage behind the table's back; "+
-		"its rows cannot be read or verified until it is put back from a backup: %w", snap.Table().URL(), path, snap.Version(), err)
+		"its rows cannot be read or verified until it is put back from a backup: %w: %w", snap.Table().URL(), path, snap.Version(), ErrRowsLost, err)
 }

@@ -72,6 +72,11 @@ type AuditRow struct {
 	PlanDigest         string     `json:"plan_digest"`
 	PrevHash           string     `json:"prev_hash"`
 	RowHash            string     `json:"row_hash"`
+
+	// Columns that came later. They are added to older tables, behind the others.
+	Reason            string `json:"reason"`             // why people approved, rejected or restored
+	RestoreID         string `json:"restore_id"`         // of the restore, as in the table of holds
+	CertificateDigest string `json:"certificate_digest"` // of the certificate in the run folder
 }
 
 // adopted is how many columns a table of the tutorial's shape has.
@@ -116,6 +121,26 @@ var columns = []column{
 	{"plan_digest", schema.String, func(r *AuditRow) any { return &r.PlanDigest }},
 	{"prev_hash", schema.String, func(r *AuditRow) any { return &r.PrevHash }},
 	{"row_hash", schema.String, func(r *AuditRow) any { return &r.RowHash }},
+	{"reason", schema.String, func(r *AuditRow) any { return &r.Reason }},
+	{"restore_id", schema.String, func(r *AuditRow) any { return &r.RestoreID }},
+	{"certificate_digest", schema.String, func(r *AuditRow) any { return &r.CertificateDigest }},
+}
+
+// lastOfV1 is the last column of the first encoding of hashes.
+const lastOfV1 = "row_hash"
+
+// later are the columns behind it.
+var later = laterColumns()
+
+func laterColumns() map[string]bool {
+	out, behind := map[string]bool{}, false
+	for _, c := range columns {
+		if behind {
+			out[c.name] = true
+		}
+		behind = behind || c.name == lastOfV1
+	}
+	return out
 }
 
 // AuditSchema is the schema of an audit table that lakewarden creates.

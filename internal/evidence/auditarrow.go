@@ -14,6 +14,9 @@ import (
 	"github.com/lakewarden/lakewarden/deltaio/schema"
 )
 
+// ErrAuditTable: the table cannot take the audit's rows as it is.
+var ErrAuditTable = errors.New("not an audit table")
+
 // CheckAuditTable says whether a table can serve as the audit table, and which
 // of our columns it lacks, in order. It must have the first seven; the others
 // are added. Counts may be of any integer type; columns of its own are left null.
@@ -38,7 +41,7 @@ func CheckAuditTable(existing *schema.Struct) (missing []schema.Field, err error
 		}
 	}
 	if len(wrong) > 0 {
-		return nil, errors.New("not an audit table: " + strings.Join(wrong, "; "))
+		return nil, fmt.Errorf("%w: %s", ErrAuditTable, strings.Join(wrong, "; "))
 	}
 	return missing, nil
 }
@@ -146,7 +149,7 @@ func appendInt(b array.Builder, n int64) error {
 		limit = math.MaxInt8
 	}
 	if n > limit || n < -limit-1 {
-		return fmt.Errorf("%d does not fit the table's %s; widen the column to long", n, b.Type())
+		return fmt.Errorf("%w for this row: %d does not fit its %s; widen the column to long", ErrAuditTable, n, b.Type())
 	}
 	switch x := b.(type) {
 	case *array.Int64Builder:

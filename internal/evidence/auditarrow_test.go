@@ -25,7 +25,7 @@ func TestAuditSchema_has_the_columns_of_the_contract_in_order(t *testing.T) {
 		"executed_by", "approved_by", "approval_identity", "policy", "legal_basis", "rows_archived", "rows_held",
 		"rows_undated", "rows_released", "bytes_before", "bytes_reclaimed", "version_before", "version_after",
 		"archive_table", "vacuum_files_deleted", "vacuum_pending", "erasure_due", "error", "workflow_id",
-		"workflow_run_id", "plan_digest", "prev_hash", "row_hash",
+		"workflow_run_id", "plan_digest", "prev_hash", "row_hash", "reason", "restore_id", "certificate_digest",
 	}, names)
 }
 
@@ -37,6 +37,7 @@ func anyRow(t *rapid.T) evidence.AuditRow {
 		RunID: text.Draw(t, "run"), Criteria: text.Draw(t, "criteria"), Status: evidence.StatusFailed, ExecTime: moment.Draw(t, "time"),
 		RowsMarked: number.Draw(t, "marked"), VacuumPending: number.Draw(t, "pending"),
 		ErasureDue: rapid.Ptr(moment, true).Draw(t, "due"), Error: text.Draw(t, "error"),
+		Reason: text.Draw(t, "reason"),
 	}
 }
 
@@ -83,7 +84,7 @@ func TestCheckAuditTable_a_table_of_the_tutorial_is_adopted(t *testing.T) {
 	})
 	missing, err := evidence.CheckAuditTable(existing)
 	require.NoError(t, err)
-	require.Len(t, missing, 23)
+	require.Len(t, missing, 26)
 	require.Equal(t, "executed_by", missing[0].Name)
 	require.Equal(t, "row_hash", missing[22].Name)
 
@@ -116,6 +117,7 @@ func TestCheckAuditTable_another_table_is_refused_with_every_reason(t *testing.T
 	} {
 		_, err := evidence.CheckAuditTable(tutorial(change))
 		require.ErrorContains(t, err, want)
+		require.ErrorIs(t, err, evidence.ErrAuditTable, "no retry mends it")
 	}
 }
 

@@ -25,11 +25,15 @@ const hashDomain = "lakewarden audit row v1\n"
 
 // Hash is the row's hash: 64 hexadecimal digits over the canonical JSON of every
 // audit column but row_hash. Columns that a table has beside ours do not count.
+// A column that came later counts where it is not null: rows from before it was
+// added keep their hash, and a value that is set, changed or taken away afterwards
+// shows.
 func (r AuditRow) Hash() string {
 	values := make(map[string]any, len(columns))
 	for _, c := range columns {
-		if c.name != "row_hash" {
-			values[c.name] = hashed(c.at(&r))
+		v := hashed(c.at(&r))
+		if c.name != "row_hash" && (v != nil || !later[c.name]) {
+			values[c.name] = v
 		}
 	}
 	data, err := CanonicalJSON(values)

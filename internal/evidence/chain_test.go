@@ -1,7 +1,10 @@
 package evidence_test
 
 import (
+	"encoding/json"
+	"flag"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -100,7 +103,66 @@ var edits = map[string]func(*evidence.AuditRow){
 	"plan_digest":          func(r *evidence.AuditRow) { r.PlanDigest = "x" },
 	"prev_hash":            func(r *evidence.AuditRow) { r.PrevHash = strings.Repeat("0", 64) },
 	"row_hash":             func(r *evidence.AuditRow) { r.RowHash = strings.Repeat("0", 64) },
+	"reason":               func(r *evidence.AuditRow) { r.Reason += "x" },
+	"restore_id":           func(r *evidence.AuditRow) { r.RestoreID = "x" },
+	"certificate_digest":   func(r *evidence.AuditRow) { r.CertificateDigest = "sha256:0" },
 }
+
+// Rows from before the later columns were there, as that version sealed them.
+func TestVerify_rows_of_before_the_later_columns_are_as_whole_as_ever(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("testdata/audit-before-later-columns.golden.json")
+	require.NoError(t, err)
+	var rows []evidence.AuditRow
+	require.NoError(t, json.Unmarshal(data, &rows))
+	report := evidence.Verify(rows, "")
+	require.True(t, report.OK(), "%v", report.Findings)
+	require.Equal(t, 3, report.Sealed)
+
+	next := run(7)
+	next.Reason = "looked at"
+	rows = append(rows, next.Seal(evidence.Tip(rows)))
+	require.True(t, evidence.Verify(rows, rows[len(rows)-1].RowHash).OK(), "new rows follow old ones")
+
+	for name, edit := range map[string]func(*evidence.AuditRow){
+		"a reason taken away":     func(r *evidence.AuditRow) { r.Reason = "" },
+		"another reason":          func(r *evidence.AuditRow) { r.Reason = "looked away" },
+		"moved to another column": func(r *evidence.AuditRow) { r.Reason, r.RestoreID = "", r.Reason },
+	} {
+		edited := slices.Clone(rows)
+		edit(&edited[len(rows)-1])
+		require.False(t, evidence.Verify(edited, "").OK(), name)
+	}
+	edited := slices.Clone(rows)
+	edited[3].Reason = "added to a row of before"
+	require.False(t, evidence.Verify(edited, "").OK())
+}
+
+// What is sealed today must verify tomorrow.
+func TestVerify_sealed_rows_keep_their_hash(t *testing.T) {
+	t.Parallel()
+	const golden = "testdata/audit.golden.json"
+	var rows []evidence.AuditRow
+	for i := range 3 {
+		r := run(i)
+		r.Reason, r.RestoreID, r.CertificateDigest = "looked at", "2f1c9d5e", "sha256:00"
+		rows = append(rows, r.Seal(evidence.Tip(rows)))
+	}
+	if *updateGolden {
+		data, err := json.MarshalIndent(rows, "", "  ")
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(golden, append(data, '\n'), 0o644))
+	}
+	data, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	var want []evidence.AuditRow
+	require.NoError(t, json.Unmarshal(data, &want))
+	for i := range rows {
+		require.Equal(t, want[i].RowHash, rows[i].RowHash)
+	}
+}
+
+var updateGolden = flag.Bool("update", false, "write golden files anew")
 
 func withDeleted(r evidence.AuditRow) evidence.AuditRow {
 	r.RowsDeleted = ptr(*r.RowsDeleted + 1)

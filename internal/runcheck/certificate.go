@@ -9,8 +9,8 @@ import (
 )
 
 // certificate checks the newest erasure certificate in the run folder: that its
-// proof carries its status, that it is of this run, and that the audit does not
-// claim more. An erased run without one fails too.
+// proof carries its status, that it is of this run, that the audit does not claim
+// more, and that it is the very one whose digest the audit names. An erased run without one fails too.
 func (c *checker) certificate(ctx context.Context) error {
 	const name = "the erasure certificate says no more than its proof"
 	erased := c.of(evidence.StatusErased)
@@ -28,7 +28,11 @@ func (c *checker) certificate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	cert, err := evidence.CheckCertificate(data, "")
+	digest := ""
+	if erased != nil && erased.CertificateDigest != "" {
+		digest = erased.CertificateDigest
+	}
+	cert, err := evidence.CheckCertificate(data, digest)
 	switch {
 	case err != nil:
 		c.add(false, name, "%s: %v", record, err)

@@ -43,12 +43,17 @@ func TestVerify_certificate_isCheckedAgainstItsProof(t *testing.T) {
 	right := func(*evidence.Certificate) {}
 	gap := func(c *evidence.Certificate) { one := int64(1); c.Files.RowsFound = &one }
 	erased := evidence.AuditRow{Status: evidence.StatusErased}
+	pinned, moved := erased, erased
+	pinned.CertificateDigest = evidence.Digest([]byte(certificate(t, right)))
+	moved.CertificateDigest = evidence.Digest([]byte("another"))
 	for name, c := range map[string]struct {
 		text, want string
 		rows       []evidence.AuditRow
 		ok         bool
 	}{
 		"right":              {certificate(t, right), "erased, proof taken on 2026-01-01", []evidence.AuditRow{erased}, true},
+		"as the audit says":  {certificate(t, right), "erased", []evidence.AuditRow{pinned}, true},
+		"another one":        {certificate(t, right), "has digest", []evidence.AuditRow{moved}, false},
 		"before its record":  {certificate(t, right), "erased", nil, true},
 		"incomplete":         {certificate(t, gap), "erasure_incomplete", nil, true},
 		"audit claims more":  {certificate(t, gap), "says erasure_incomplete", []evidence.AuditRow{erased}, false},

@@ -114,6 +114,7 @@ func (c *checker) check(ctx context.Context) error {
 		return c.untouched(ctx)
 	}
 	c.counts(*done)
+	c.restored(*done)
 	if err := c.archive(ctx, *done); err != nil {
 		return err
 	}
@@ -171,15 +172,38 @@ func (c *checker) archive(ctx context.Context, r evidence.AuditRow) error {
 	if err != nil {
 		return err
 	}
-	if back := c.of(evidence.StatusRestored); back != nil {
-		c.report.Due = append(c.report.Due, "rows of this run were restored on "+back.ExecTime.UTC().Format(time.DateOnly)+"; the archive keeps its copies")
-	}
 	c.add(total == *r.RowsDeleted && stamped == total, "the archive holds exactly the purged rows, with run_id and archived_at",
 		"%d rows in %s, %d of them stamped, %d deleted", total, r.ArchiveTable, stamped, *r.RowsDeleted)
 	if *r.RowsDeleted == 0 && total == 0 {
 		return nil
 	}
 	return c.content(ctx, r.ArchiveTable)
+}
+
+// restored says what a restore leaves to be done: it stops the proof of erasure.
+func (c *checker) restored(r evidence.AuditRow) {
+	back := c.newestOf(evidence.StatusRestored)
+	if back == nil {
+		return
+	}
+	text := "rows of this run were restored on " + back.ExecTime.UTC().Format(time.DateOnly) + "; the archive keeps its copies"
+	if c.of(evidence.StatusErased) == nil && c.newestDue() != nil {
+		text += "; the proof of its erasure was stopped, and the old files leave storage with the next vacuum past their retention, which nobody proves"
+	}
+	if back.RowsReleased != nil && r.RowsDeleted != nil && *back.RowsReleased < *r.RowsDeleted {
+		text += fmt.Sprintf("; the last restore brought back %d of the %d rows: the others stay purged", *back.RowsReleased, *r.RowsDeleted)
+	}
+	c.report.Due = append(c.report.Due, text)
+}
+
+// newestOf gives the run's newest row of a status.
+func (c *checker) newestOf(status string) (out *evidence.AuditRow) {
+	for i, r := range c.rows {
+		if r.Status == status && (out == nil || r.ExecTime.After(out.ExecTime)) {
+			out = &c.rows[i]
+		}
+	}
+	return out
 }
 
 // readable is the question of before.
@@ -208,7 +232,7 @@ func (c *checker) before(ctx context.Context, r evidence.AuditRow) error {
 	default:
 		c.add(missing == 0, readable, "version %d, %d files missing", *r.VersionBefore, missing)
 	}
-	if erased == nil && due != nil {
+	if erased == nil && due != nil && c.of(evidence.StatusRestored) == nil {
 		c.report.Due = append(c.report.Due, "physical erasure of the purged files, on "+due.UTC().Format(time.RFC3339))
 	}
 	return nil

@@ -1,6 +1,7 @@
 package runcheck
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -144,4 +145,22 @@ func TestVerify_flagsOfNobody_fail(t *testing.T) {
 	_, err = deltaio.Fence(t.Context(), tab, deltaio.Step{AppID: purge.AppID("r-2", purge.StepMark), Version: 2}, nil)
 	require.NoError(t, err)
 	require.False(t, check(t, l, flagless).OK)
+}
+
+func TestVerify_afterARestore_noErasureIsDue(t *testing.T) {
+	t.Parallel()
+	due := func(rows ...evidence.AuditRow) string {
+		r, err := Verify(t.Context(), site(t, rows...), env(), audit, "r-1")
+		require.NoError(t, err)
+		return strings.Join(r.Due, "\n")
+	}
+	purged, when := done(1), at.Add(7*24*time.Hour)
+	purged.ErasureDue = &when
+	require.Contains(t, due(purged), "physical erasure of the purged files, on 2026-01-08")
+
+	two := int64(2)
+	after := due(purged, evidence.AuditRow{Status: evidence.StatusRestored, RowsReleased: &two})
+	require.NotContains(t, after, "physical erasure of the purged files")
+	require.Contains(t, after, "the proof of its erasure was stopped")
+	require.Contains(t, after, "2 of the 5 rows")
 }
