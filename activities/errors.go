@@ -48,9 +48,16 @@ func fail(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	kind, retry := classify(err)
+	text := err.Error()
+	if deltaio.IsDamaged(err) {
+		text += damagedAdvice
+	}
 	// No cause: its text is the message's, and history would hold it twice.
-	return temporal.NewApplicationErrorWithOptions(short(err.Error()), kind, temporal.ApplicationErrorOptions{NonRetryable: !retry})
+	return temporal.NewApplicationErrorWithOptions(short(text), kind, temporal.ApplicationErrorOptions{NonRetryable: !retry})
 }
+
+// damagedAdvice is what to do about damage in a table's own objects.
+const damagedAdvice = "; trying again does not help: bring the object back from a backup, or repair the table with its engine, then start again"
 
 // maxMessage bounds what an error carries into history, status and audit: a list
 // of thousands of files would burst them.

@@ -2,9 +2,12 @@ package activities
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/temporal"
@@ -13,6 +16,7 @@ import (
 	"github.com/lakewarden/lakewarden/deltaio/expr"
 	"github.com/lakewarden/lakewarden/deltaio/purge"
 	"github.com/lakewarden/lakewarden/deltaio/storage"
+	"github.com/lakewarden/lakewarden/internal/auditlog"
 	"github.com/lakewarden/lakewarden/internal/evidence"
 	"github.com/lakewarden/lakewarden/internal/lake"
 )
@@ -41,6 +45,12 @@ func TestFail_eachErrorOfTheCore_hasItsTypeHoweverDeepItLies(t *testing.T) {
 		"corruption":         {&purge.CorruptionError{}, ErrorHalt, false},
 		"no version":         {deltaio.ErrNoVersion, ErrorUnavailable, true}, // the log may be in the middle of its cleanup
 		"changed record":     {evidence.ErrDigest, ErrorHalt, false},
+		"no plan":            {evidence.ErrNoPlan, ErrorHalt, false},
+		"no record":          {json.Unmarshal([]byte("{"), &struct{}{}), ErrorHalt, false},
+		"another record":     {json.Unmarshal([]byte(`[]`), &struct{}{}), ErrorHalt, false},
+		"no audit table":     {evidence.ErrAuditTable, ErrorHalt, false},
+		"audit rows lost":    {auditlog.ErrRowsLost, ErrorHalt, false},
+		"store without link": {storage.ErrUnsupported, ErrorUnsupported, false},
 		"wrong key":          {storage.ErrInvalidKey, ErrorHalt, false},
 		"full disk":          {storage.ErrNoSpace, ErrorUnavailable, true},
 		"no rights":          {storage.ErrPermission, ErrorUnavailable, true},
@@ -62,6 +72,33 @@ func TestFail_eachErrorOfTheCore_hasItsTypeHoweverDeepItLies(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestFail_aLongMessage_isCutAndKeepsBothEnds(t *testing.T) {
+	t.Parallel()
+	long := "version 7: " + strings.Repeat("é, ", 100_000) + "bring it back from a backup"
+	for _, err := range []error{fail(t.Context(), errors.New(long)), halt("%s", long), refused("%s", long)} {
+		var app *temporal.ApplicationError
+		require.ErrorAs(t, err, &app)
+		require.Less(t, len(app.Message()), maxMessage+20)
+		require.Contains(t, app.Message(), "version 7: ")
+		require.Contains(t, app.Message(), "bring it back")
+		require.True(t, utf8.ValidString(app.Message()))
+	}
+}
+
+// What the core says of a damaged log goes on to people: where, and what to do.
+func TestFail_aDamagedLog_saysWhereAndWhatToDo(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	table := s.withVendas()
+	require.NoError(t, table.Store().Put(t.Context(), "_delta_log/00000000000000000001.json", []byte(`{"add": broken`)))
+	_, err := table.Snapshot(t.Context())
+	var app *temporal.ApplicationError
+	require.ErrorAs(t, fail(t.Context(), err), &app)
+	require.Equal(t, ErrorHalt, app.Type())
+	require.Contains(t, app.Message(), "_delta_log/00000000000000000001.json")
+	require.Contains(t, app.Message(), "backup")
 }
 
 func TestFail_whatIsSaidAlready_staysAsItIs(t *testing.T) {

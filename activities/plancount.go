@@ -45,13 +45,16 @@ func (p *planner) count(ctx context.Context) error {
 	return p.checkLimits(ctx)
 }
 
+// maxWriters is how many other writers a plan names.
+const maxWriters = 20
+
 func (p *planner) fill() {
 	c, o := p.counts, p.out
 	o.Version = c.Version
 	o.RowsTotal, o.RowsDue, o.RowsHeld, o.RowsUndated = &c.Rows, &c.RowsDue, &c.RowsHeld, &c.RowsUndated
 	o.BytesBefore, o.FilesTotal, o.FilesWhole, o.FilesSplit = c.Bytes, c.Files, c.FilesWhole, c.FilesSplit
 	o.BytesToRewrite, o.Partitions, o.ChangeFeed = c.BytesWhole+c.BytesSplit, c.PartitionsDue, c.ChangeFeed
-	for _, w := range c.Writers {
+	for _, w := range c.Writers[:min(maxWriters, len(c.Writers))] {
 		o.OtherWriters = append(o.OtherWriters, fmt.Sprintf("%s (%d commits, last %s)", w.Engine, w.Commits, w.Last.UTC().Format(time.RFC3339)))
 	}
 	if c.Rows > 0 {

@@ -101,7 +101,7 @@ type planner struct {
 }
 
 func (p *planner) refuse(code, do string, format string, args ...any) {
-	p.out.Refusals = append(p.out.Refusals, Refusal{Code: code, Message: fmt.Sprintf(format, args...), Do: do})
+	p.out.Refusals = append(p.out.Refusals, Refusal{Code: code, Message: short(fmt.Sprintf(format, args...)), Do: do})
 }
 
 // do runs the gate in order: what makes the rest pointless ends it early.
@@ -183,7 +183,7 @@ func (p *planner) unsupported(err error) bool {
 	if !errors.As(err, &u) {
 		return false
 	}
-	r := Refusal{Code: "unsupported_" + u.Feature, Message: err.Error(), Do: "The table stays as it is."}
+	r := Refusal{Code: "unsupported_" + u.Feature, Message: short(err.Error()), Do: "The table stays as it is."}
 	if !slices.ContainsFunc(p.out.Refusals, func(x Refusal) bool { return x.Code == r.Code }) {
 		p.out.Refusals = append(p.out.Refusals, r)
 	}

@@ -101,8 +101,13 @@ func recorded(rows []evidence.AuditRow) bool {
 	return slices.ContainsFunc(rows, func(r evidence.AuditRow) bool { return r.RowsDeleted != nil })
 }
 
+// maxWarnings bounds what a plan carries into history.
+const maxWarnings = 50
+
 func (p *planner) warn(format string, args ...any) {
-	p.out.Warnings = append(p.out.Warnings, fmt.Sprintf(format, args...))
+	if len(p.out.Warnings) < maxWarnings {
+		p.out.Warnings = append(p.out.Warnings, short(fmt.Sprintf(format, args...)))
+	}
 }
 
 // recordDelete appends the row that a closed run owes, and gives it; nil when

@@ -37,13 +37,14 @@ func endedSite(t *testing.T) (a *Activities, table *deltaio.Table, digest string
 	table, err = a.open(ctx, "bronze.vendas", a.env())
 	require.NoError(t, err)
 
+	prove := true
 	folder, err := l.Run(ctx, "r-ended")
 	require.NoError(t, err)
 	old := &loaded{folder: folder, table: table, env: a.env(), plan: frozenPlan{
 		RunID: "r-ended", Caller: endedCaller, Now: now, Zone: "UTC", Match: "id <= 10",
 		Policy: spec.RetentionPolicy{
 			Name: "vendas", LegalBasis: "law", Table: "bronze.vendas", Mark: spec.Mark{Column: "_flag"}, Criteria: spec.Criteria{Where: "id <= 10"},
-			Archive: spec.Archive{Table: spec.None, Reason: "test"}, Audit: spec.Audit{Table: endedAudit},
+			Archive: spec.Archive{Table: spec.None, Reason: "test"}, Audit: spec.Audit{Table: endedAudit}, Erasure: spec.Erasure{Prove: &prove},
 		},
 	}}
 	run, err := a.purgeRun(ctx, old)
@@ -92,10 +93,10 @@ func TestSettle_aRunEndedBetweenItsDeleteAndItsAuditRow_isRecordedOnce(t *testin
 	t.Parallel()
 	a, table, digest := endedSite(t)
 	p := settleAs(t, a, table, "r-new")
-	require.Len(t, p.out.Warnings, 1)
 	require.Contains(t, p.out.Warnings[0], "r-ended")
-	for _, again := range []string{"r-new", "r-newer"} {
-		require.Empty(t, settleAs(t, a, table, again).out.Warnings)
+	require.Len(t, p.out.Owed, 1)
+	for _, again := range []string{"r-new", "r-newer"} { // as a retry, or the next purge, would
+		require.Equal(t, p.out.Owed, settleAs(t, a, table, again).out.Owed, "until its proof says otherwise")
 	}
 
 	rows := auditOf(t, a)
@@ -115,6 +116,14 @@ func TestSettle_aRunEndedBetweenItsDeleteAndItsAuditRow_isRecordedOnce(t *testin
 	require.NoError(t, err)
 	require.True(t, ok)
 	require.True(t, at.Equal(r.ExecTime), "a retry writes the same row")
+	owed := p.out.Owed[0]
+	require.Equal(t, Run{RunID: "r-ended", Table: "bronze.vendas", PlanDigest: digest}, owed.Run)
+	require.EqualValues(t, 10, *owed.RowsDeleted)
+	require.Equal(t, r.RowHash, owed.AuditHead)
+	require.True(t, owed.DeletedAt.Equal(at))
+	require.Equal(t, endedAudit, owed.AuditTable)
+	require.True(t, owed.Due.Equal(*r.ErasureDue))
+	require.WithinDuration(t, at.Add(vacuumFloor), owed.Due, time.Hour)
 
 	found, err := a.FindRun(t.Context(), FindRunInput{RunID: "r-ended", AuditTable: endedAudit})
 	require.NoError(t, err)
@@ -130,4 +139,39 @@ func TestSettle_aRunThatDeletedAndIsUnderWay_recordsItself(t *testing.T) {
 	require.NoError(t, err)
 	_, err = auditlog.New(store, a.env()).Rows(t.Context())
 	require.ErrorIs(t, err, deltaio.ErrNotATable)
+}
+
+func TestSettle_aTerminatedRun_owesItsProofUntilTheAuditShowsIt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		rows []evidence.AuditRow
+		owes int
+	}{
+		"terminated before its vacuum": {[]evidence.AuditRow{{Status: StatusCompleted}}, 1},
+		"vacuumed":                     {[]evidence.AuditRow{{Status: StatusCompleted}, {Status: StatusVacuumed}}, 0},
+		"recorded late, and vacuumed":  {[]evidence.AuditRow{{Status: StatusCompleted, Error: lateNote + "; recorded by run x"}, {Status: StatusVacuumed}}, 1},
+		"erased":                       {[]evidence.AuditRow{{Status: StatusCompleted}, {Status: StatusErased}}, 0},
+		"residue was found":            {[]evidence.AuditRow{{Status: StatusCompleted}, {Status: StatusErasureIncomplete}}, 0},
+		"restored":                     {[]evidence.AuditRow{{Status: StatusCompleted}, {Status: StatusRestored}}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a, table, _ := endedSite(t)
+			store, err := a.Lake.Table(t.Context(), endedAudit)
+			require.NoError(t, err)
+			ten := int64(10)
+			for i, r := range c.rows {
+				r.RunID, r.TargetTable, r.Criteria, r.ExecTime = "r-ended", "bronze.vendas", "id <= 10", a.Now().Add(time.Duration(i)*time.Hour)
+				if r.Status == StatusCompleted {
+					r.RowsDeleted = &ten
+				}
+				_, err := auditlog.New(store, a.env()).Append(t.Context(), r)
+				require.NoError(t, err)
+			}
+			require.Len(t, settleAs(t, a, table, "r-new").out.Owed, c.owes)
+			require.Len(t, auditOf(t, a), len(c.rows), "nothing is recorded twice")
+			a.Runs = underWay{}
+			require.Empty(t, settleAs(t, a, table, "r-new").out.Owed, "it starts its proof itself")
+		})
+	}
 }

@@ -29,7 +29,7 @@ func payloads() []any {
 		activities.VacuumTableInput{}, activities.VacuumTableResult{}, activities.ProveErasedInput{}, activities.ProveErasedResult{},
 		activities.RecordAuditInput{}, activities.RecordAuditResult{}, activities.UndoInput{}, activities.FenceDeleteResult{},
 		activities.UnmarkRowsResult{}, activities.RemoveArchivedResult{}, activities.FindRunInput{}, activities.FindRunResult{},
-		activities.RestoreRowsInput{}, activities.RestoreRowsResult{}, activities.FenceRestoreResult{}, activities.NotifyInput{}, activities.NotifyResult{},
+		activities.RestoreRowsInput{}, activities.RestoreRowsResult{}, activities.FenceRestoreResult{}, activities.ErasureOwed{}, activities.FindErasureResult{}, activities.NotifyInput{}, activities.NotifyResult{},
 		activities.ProbeNamespaceResult{}, activities.Progress{},
 	}
 }
