@@ -15,9 +15,12 @@ func (l *loaded) certify(ctx context.Context, in ProveErasedInput, r *purge.Prov
 	if err != nil {
 		return halt("%v", err)
 	}
-	name := evidence.CertificateName(r.At)
-	ref, err := evidence.PutJSON(ctx, l.folder, name+".json", c)
+	data, digest, err := c.JSON()
 	if err != nil {
+		return err
+	}
+	name := evidence.CertificateName(r.At, digest)
+	if err := l.folder.Put(ctx, name+".json", data); err != nil {
 		return err
 	}
 	text, err := c.Markdown()
@@ -27,7 +30,7 @@ func (l *loaded) certify(ctx context.Context, in ProveErasedInput, r *purge.Prov
 	if err := l.folder.Put(ctx, name+".md", []byte(text)); err != nil {
 		return err
 	}
-	out.Certificate, out.CertDigest = ref.Name, ref.Digest
+	out.Certificate, out.CertDigest = name+".json", digest
 	out.Erased = c.Status == evidence.StatusErased
 	if !out.Erased {
 		short := c.Shortfalls()

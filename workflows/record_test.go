@@ -188,7 +188,7 @@ func waitTimer(t *testing.T, cl client.Client, id string) {
 	require.Eventually(t, func() bool {
 		it := cl.GetWorkflowHistory(t.Context(), id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 		for it.HasNext() {
-			if e, err := it.Next(); err != nil || e.EventType == enumspb.EVENT_TYPE_TIMER_STARTED {
+			if e, err := it.Next(); err != nil || e.GetEventType() == enumspb.EVENT_TYPE_TIMER_STARTED {
 				return err == nil
 			}
 		}
@@ -255,8 +255,8 @@ func stopProofs(t *testing.T, cl client.Client, queue string) {
 		Query: "ExecutionStatus = 'Running' AND TaskQueue = '" + queue + "' AND WorkflowType = '" + workflows.TypeProveErasure + "'",
 	})
 	require.NoError(t, err)
-	for _, e := range open.Executions {
-		_ = cl.TerminateWorkflow(t.Context(), e.Execution.WorkflowId, e.Execution.RunId, "recorded")
+	for _, e := range open.GetExecutions() {
+		_ = cl.TerminateWorkflow(t.Context(), e.GetExecution().GetWorkflowId(), e.GetExecution().GetRunId(), "recorded")
 	}
 }
 

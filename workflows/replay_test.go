@@ -35,7 +35,7 @@ func TestReplay_every_recorded_history_is_still_what_the_code_would_do(t *testin
 			workflows.Register(r)
 			// The ID decides whether a run delegates.
 			require.NoError(t, r.ReplayWorkflowHistoryWithOptions(nil, h, worker.ReplayWorkflowHistoryOptions{
-				OriginalExecution: workflow.Execution{ID: h.Events[0].GetWorkflowExecutionStartedEventAttributes().GetWorkflowId()},
+				OriginalExecution: workflow.Execution{ID: h.GetEvents()[0].GetWorkflowExecutionStartedEventAttributes().GetWorkflowId()},
 			}))
 		})
 	}

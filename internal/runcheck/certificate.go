@@ -8,31 +8,28 @@ import (
 	"github.com/lakewarden/lakewarden/internal/evidence"
 )
 
-// certificate checks the newest erasure certificate in the run folder: that its
-// proof carries its status, that it is of this run, that the audit does not claim
-// more, and that it is the very one whose digest the audit names. An erased run without one fails too.
+// certificate checks the erasure certificate in the run folder, the very one whose
+// digest the audit names, else the newest: that its proof carries its status, that
+// it is of this run, and that the audit does not claim more. An erased run without
+// one fails too.
 func (c *checker) certificate(ctx context.Context) error {
 	const name = "the erasure certificate says no more than its proof"
-	erased := c.of(evidence.StatusErased)
+	erased := c.newestOf(evidence.StatusErased)
 	folder, err := c.lake.Run(ctx, c.report.RunID)
 	if err != nil {
 		return err
 	}
-	record, data, err := evidence.NewestCertificate(ctx, folder)
+	record, data, err := named(ctx, folder, erased)
 	if errors.Is(err, evidence.ErrNoCertificate) {
 		if erased != nil {
-			c.add(false, name, "the audit says erased, and %s holds no certificate", folder.URL())
+			c.add(false, name, "the audit says erased, but %v", err)
 		}
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	digest := ""
-	if erased != nil && erased.CertificateDigest != "" {
-		digest = erased.CertificateDigest
-	}
-	cert, err := evidence.CheckCertificate(data, digest)
+	cert, err := evidence.CheckCertificate(data, "")
 	switch {
 	case err != nil:
 		c.add(false, name, "%s: %v", record, err)
@@ -44,4 +41,13 @@ func (c *checker) certificate(ctx context.Context) error {
 		c.add(true, name, "%s: %s, proof taken on %s", record, cert.Status, cert.VerifiedAt.UTC().Format(time.DateOnly))
 	}
 	return nil
+}
+
+// named reads the certificate that the audit names; rows of before that column
+// name none.
+func named(ctx context.Context, f *evidence.Folder, erased *evidence.AuditRow) (record string, data []byte, err error) {
+	if erased == nil || erased.CertificateDigest == "" {
+		return evidence.NewestCertificate(ctx, f)
+	}
+	return evidence.FindCertificate(ctx, f, erased.CertificateDigest)
 }

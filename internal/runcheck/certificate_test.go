@@ -35,7 +35,7 @@ func put(t *testing.T, l *lake.Lake, verified time.Time, text string) {
 	t.Helper()
 	f, err := l.Run(t.Context(), "r-1")
 	require.NoError(t, err)
-	require.NoError(t, f.Put(t.Context(), evidence.CertificateName(verified)+".json", []byte(text)))
+	require.NoError(t, f.Put(t.Context(), evidence.CertificateName(verified, evidence.Digest([]byte(text)))+".json", []byte(text)))
 }
 
 func TestVerify_certificate_isCheckedAgainstItsProof(t *testing.T) {
@@ -53,7 +53,7 @@ func TestVerify_certificate_isCheckedAgainstItsProof(t *testing.T) {
 	}{
 		"right":              {certificate(t, right), "erased, proof taken on 2026-01-01", []evidence.AuditRow{erased}, true},
 		"as the audit says":  {certificate(t, right), "erased", []evidence.AuditRow{pinned}, true},
-		"another one":        {certificate(t, right), "has digest", []evidence.AuditRow{moved}, false},
+		"another one":        {certificate(t, right), "none of digest", []evidence.AuditRow{moved}, false},
 		"before its record":  {certificate(t, right), "erased", nil, true},
 		"incomplete":         {certificate(t, gap), "erasure_incomplete", nil, true},
 		"audit claims more":  {certificate(t, gap), "says erasure_incomplete", []evidence.AuditRow{erased}, false},
@@ -62,7 +62,7 @@ func TestVerify_certificate_isCheckedAgainstItsProof(t *testing.T) {
 		"of another table":   {certificate(t, func(c *evidence.Certificate) { c.Table = "a.b" }), "of a.b", []evidence.AuditRow{erased}, false},
 		"not a certificate":  {`{}`, "not an erasure certificate", []evidence.AuditRow{erased}, false},
 		"not even JSON":      {`{`, "certificate-", []evidence.AuditRow{erased}, false},
-		"erased without one": {"", "holds no certificate", []evidence.AuditRow{erased}, false},
+		"erased without one": {"", "holds no erasure certificate", []evidence.AuditRow{erased}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -85,6 +85,18 @@ func TestVerify_certificate_theNewestOneCounts(t *testing.T) {
 	require.True(t, check(t, l, certified).OK)
 	put(t, l, at.Add(time.Hour), `{}`)
 	require.False(t, check(t, l, certified).OK)
+}
+
+// A proof that was paused may write its certificate after the one that counted.
+func TestVerify_certificate_thatTheAuditNames_countsWhateverComesLater(t *testing.T) {
+	t.Parallel()
+	text := certificate(t, func(*evidence.Certificate) {})
+	gap := certificate(t, func(c *evidence.Certificate) { one := int64(1); c.Files.RowsFound = &one })
+	l := site(t, done(99), evidence.AuditRow{Status: evidence.StatusErased, CertificateDigest: evidence.Digest([]byte(text))})
+	put(t, l, at, text)
+	put(t, l, at, gap) // at the very same time
+	put(t, l, at.Add(time.Hour), gap)
+	require.True(t, check(t, l, certified).OK)
 }
 
 func TestVerify_certificate_isNotMissedBeforeAnErasure(t *testing.T) {
