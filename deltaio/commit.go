@@ -64,6 +64,11 @@ func (c *committer) run(ctx context.Context) (CommitResult, error) {
 		if err != nil {
 			return CommitResult{}, fmt.Errorf("%s: %s: %w", c.t.URL(), c.opt.Operation, err)
 		}
+		if guard := c.opt.Guard; guard != nil {
+			if err := guard(ctx); err != nil {
+				return CommitResult{}, fmt.Errorf("%s: %s: %w", c.t.URL(), c.opt.Operation, err)
+			}
+		}
 		won, winner, err := c.put(ctx, version, actions)
 		if err != nil {
 			return CommitResult{}, err

@@ -73,6 +73,10 @@ type CommitOptions struct {
 	// AllowEmpty commits a version that holds commitInfo alone when build returns
 	// no actions.
 	AllowEmpty bool
+	// Guard is asked right before each try to write the version, after lost races
+	// too: an error stops the commit, and nothing is written. It is for what the
+	// decision rests on and the table's log does not hold. Nil: nothing.
+	Guard func(context.Context) error
 	// Want is what the gate judges before anything is written. 0 (WantRead):
 	// WantAppend for a blind append, else WantRewrite.
 	Want Want

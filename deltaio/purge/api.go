@@ -240,7 +240,8 @@ type DeleteOptions struct {
 	MaxRows *int64
 	// MatchKeys are the key columns of the MERGE-on-key form. Empty: by flag.
 	MatchKeys []string
-	// Guard is asked right before each try to commit: an error stops the delete
+	// Guard is asked right before each try to commit, after each race that was lost
+	// to another writer too: an error stops the delete
 	// before anything is written. It is for what the decision rests on and the
 	// table's log does not hold, such as a table of holds. Nil: nothing.
 	Guard func(context.Context) error

@@ -173,11 +173,6 @@ func (d *deleting) try(ctx context.Context, snap *deltaio.Snapshot) (deltaio.Com
 	if err != nil {
 		return deltaio.CommitResult{}, err
 	}
-	if g := d.opt.Guard; g != nil {
-		if err := g(ctx); err != nil {
-			return deltaio.CommitResult{}, err
-		}
-	}
 	return d.commit(ctx, snap, rec, name)
 }
 
@@ -280,7 +275,7 @@ func (rec *deleteRecord) count(want int64) error {
 func (d *deleting) commit(ctx context.Context, snap *deltaio.Snapshot, rec *deleteRecord, record string) (deltaio.CommitResult, error) {
 	step := d.step
 	opt := deltaio.CommitOptions{
-		Operation: "DELETE", Step: &step, Info: d.opt.Run.info(StepDelete, record),
+		Operation: "DELETE", Step: &step, Info: d.opt.Run.info(StepDelete, record), Guard: d.opt.Guard,
 		Parameters: map[string]any{"predicate": []string{text(d.opt.Criteria.Match)}},
 	}
 	if rec != nil {
