@@ -48,7 +48,7 @@ var featureTable = []feature{
 	{name: "v2Checkpoint", reader: true, asks: "UUID-named checkpoints and sidecars; no multi-part", does: "read; classic names written"},
 	{name: "domainMetadata", asks: "keep domains", does: "kept"},
 	{name: "clustering", asks: "statistics on clustering columns", does: "written; files are not clustered"},
-	{name: "rowTracking", asks: "fresh row ids and commit versions, the watermark", does: "assigned in the commit; rewrites give fresh ids"},
+	{name: "rowTracking", asks: "fresh row ids and commit versions, the watermark", does: "assigned in the commit; rewrites keep them in the materialized columns"},
 	{name: "inCommitTimestamp", asks: "commitInfo first, rising timestamps", does: "written; used for time travel"},
 	{name: "inCommitTimestamp-preview", asks: "commitInfo first, rising timestamps", does: "written; used for time travel"},
 	{name: "typeWidening", reader: true, asks: "read old files in the wider type", does: "widened", read: wideningUnderstood},

@@ -20,10 +20,10 @@ func (c *committer) finish(version int64) ([]log.Action, error) {
 		now := c.t.env.nowMillis()
 		rest = append(rest, log.Action{Txn: &log.Txn{AppID: s.AppID, Version: s.Version, LastUpdated: &now}})
 	}
-	preserved := true
+	preserved := preservesRows(rest) || c.keptRowIDs()
 	if c.base.rowTracking() {
 		var err error
-		if rest, preserved, err = assignRowIDs(rest, version, c.seen.watermark); err != nil {
+		if rest, err = assignRowIDs(rest, version, c.seen.watermark); err != nil {
 			return nil, err
 		}
 	}
@@ -168,20 +168,18 @@ func liveRows(a *log.Add) (int64, bool) {
 
 // assignRowIDs gives fresh base row ids above the watermark to every file that
 // has none, and raises the watermark. Files that come back keep theirs.
-// preserved is false when rows may have been copied under fresh ids.
-func assignRowIDs(actions []log.Action, version, watermark int64) (out []log.Action, preserved bool, err error) {
-	next, fresh, removes := watermark, false, false
-	out = make([]log.Action, len(actions), len(actions)+1)
+func assignRowIDs(actions []log.Action, version, watermark int64) ([]log.Action, error) {
+	next := watermark
+	out := make([]log.Action, len(actions), len(actions)+1)
 	for i, a := range actions {
-		removes = removes || a.Remove != nil
 		if a.Add != nil && a.Add.BaseRowID == nil {
 			n, ok := a.Add.NumRecords()
 			if !ok {
-				return nil, false, fmt.Errorf("file %s: row tracking needs its row count, and its statistics do not tell", a.Add.Path)
+				return nil, fmt.Errorf("file %s: row tracking needs its row count, and its statistics do not tell", a.Add.Path)
 			}
 			add, base, v := *a.Add, next+1, version
 			add.BaseRowID, add.DefaultRowCommitVersion = &base, &v
-			a.Add, fresh, next = &add, true, next+n
+			a.Add, next = &add, next+n
 		}
 		out[i] = a
 	}
@@ -191,7 +189,7 @@ func assignRowIDs(actions []log.Action, version, watermark int64) (out []log.Act
 			Configuration: fmt.Sprintf(`{"rowIdHighWaterMark":%d}`, next),
 		}})
 	}
-	return out, !(fresh && removes), nil
+	return out, nil
 }
 
 func rowWatermark(domains map[string]log.DomainMetadata) int64 {

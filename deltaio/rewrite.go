@@ -16,12 +16,17 @@ type RewriteOutput struct {
 	Rows *pq.Bitmap     // physical rows that go here, all of them live; nil: every live row
 	Set  map[string]any // columns (logical names) with one value in every row, as pq.Column.Const
 	Omit []string       // columns left out of the file: they read as null
+	// Updated are the rows whose values change hereby, which matters where the
+	// table tracks rows: they keep their ids and get a new commit version. Nil:
+	// all when Set says anything, else none.
+	Updated *pq.Bitmap
 }
 
 // Rewrite reads the file once and writes the outputs, each under the snapshot's
 // schema, partition values and codec; an output without rows is not written and
 // its result is nil. Values of columns that are not Set or Omitted stay as they
-// are, so that constraints on them hold as before. After an error it has taken
+// are, so that constraints on them hold as before. Rows keep the ids by which the
+// table tracks them. After an error it has taken
 // back what it wrote, as far as the store let it.
 func (f *DataFile) Rewrite(ctx context.Context, outs []RewriteOutput) ([]*StagedFile, error) {
 	staged, err := f.rewrite(ctx, outs)
@@ -148,6 +153,11 @@ func (f *DataFile) outputColumns(o RewriteOutput) ([]pq.Column, error) {
 		}
 		out = append(out, c)
 	}
+	updated := o.Updated
+	if updated == nil && len(o.Set) > 0 {
+		updated = pq.FullBitmap(int(f.NumRows()))
+	}
+	out = append(out, f.materialized(updated)...)
 	return f.snap.withPartitionColumns(out, f.partitionValues())
 }
 

@@ -73,6 +73,9 @@ type CommitOptions struct {
 	// AllowEmpty commits a version that holds commitInfo alone when build returns
 	// no actions.
 	AllowEmpty bool
+	// Rewritten: every file that the commit adds was made by DataFile.Rewrite, or
+	// holds new rows alone. It decides what is said of row tracking.
+	Rewritten bool
 	// Guard is asked right before each try to write the version, after lost races
 	// too: an error stops the commit, and nothing is written. It is for what the
 	// decision rests on and the table's log does not hold. Nil: nothing.

@@ -275,7 +275,7 @@ func (rec *deleteRecord) count(want int64) error {
 func (d *deleting) commit(ctx context.Context, snap *deltaio.Snapshot, rec *deleteRecord, record string) (deltaio.CommitResult, error) {
 	step := d.step
 	opt := deltaio.CommitOptions{
-		Operation: "DELETE", Step: &step, Info: d.opt.Run.info(StepDelete, record), Guard: d.opt.Guard,
+		Operation: "DELETE", Step: &step, Info: d.opt.Run.info(StepDelete, record), Guard: d.opt.Guard, Rewritten: true,
 		Parameters: map[string]any{"predicate": []string{text(d.opt.Criteria.Match)}},
 	}
 	if rec != nil {

@@ -117,12 +117,12 @@ func (w *dropper) outputs(d *dropped, rest *pq.Bitmap) []deltaio.RewriteOutput {
 	case w.marker == "":
 		return []deltaio.RewriteOutput{{Rows: rest}}
 	case !o.plain: // nothing but cleared flags: the column can go
-		return []deltaio.RewriteOutput{{Rows: rest, Omit: []string{w.marker}}}
+		return []deltaio.RewriteOutput{{Rows: rest, Omit: []string{w.marker}, Updated: o.clear}}
 	case d.cleared == 0:
 		return []deltaio.RewriteOutput{{Rows: rest}}
 	}
 	return []deltaio.RewriteOutput{
-		{Rows: o.clear, Omit: []string{w.marker}},
+		{Rows: o.clear, Omit: []string{w.marker}, Updated: o.clear},
 		{Rows: without(rest, o.clear)},
 	}
 }

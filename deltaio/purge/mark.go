@@ -256,7 +256,7 @@ func (rec *markRecord) take(f markedFile) {
 func (m *marking) commit(ctx context.Context, snap *deltaio.Snapshot, rec *markRecord, record string) (deltaio.CommitResult, error) {
 	step := m.step
 	return m.t.Commit(ctx, snap, deltaio.CommitOptions{
-		Operation: "UPDATE", Step: &step, Info: m.run.info(StepMark, record),
+		Operation: "UPDATE", Step: &step, Info: m.run.info(StepMark, record), Rewritten: true,
 		Parameters: map[string]any{"predicate": []string{text(m.run.Criteria.Match)}},
 	}, func(context.Context, *deltaio.Snapshot, int) ([]log.Action, error) {
 		if rec == nil {

@@ -76,7 +76,7 @@ func removeArchived(ctx context.Context, t *deltaio.Table, snap *deltaio.Snapsho
 		want = deltaio.WantRewrite
 	}
 	return t.Commit(ctx, snap, deltaio.CommitOptions{
-		Operation: "DELETE", Step: &step, Info: r.info("un"+StepArchive, name), Want: want,
+		Operation: "DELETE", Step: &step, Info: r.info("un"+StepArchive, name), Want: want, Rewritten: true,
 		Parameters: map[string]any{"predicate": []string{fmt.Sprintf("%s = '%s'", RunIDColumn, r.ID)}},
 		Metrics:    map[string]any{"numDeletedRows": out.RowsRemoved, "numRemovedFiles": out.FilesRemoved},
 	}, func(context.Context, *deltaio.Snapshot, int) ([]log.Action, error) {

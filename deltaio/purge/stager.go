@@ -158,6 +158,9 @@ func rewriteDigest(snap *deltaio.Snapshot, add *log.Add, outs []deltaio.RewriteO
 	put(h, "rewrite", key.Path, key.DV, fmt.Sprint(add.Size), snap.State().Metadata.SchemaString, fmt.Sprint(snap.State().Metadata.Configuration))
 	for _, o := range outs {
 		put(h, maskDigest(o.Rows), strings.Join(o.Omit, "\x00"))
+		if o.Updated != nil {
+			put(h, "updated", maskDigest(o.Updated))
+		}
 		names := make([]string, 0, len(o.Set))
 		for n := range o.Set {
 			names = append(names, n)

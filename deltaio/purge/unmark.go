@@ -156,7 +156,7 @@ func (u *unmarking) loadMark(ctx context.Context, snap *deltaio.Snapshot) error 
 }
 
 func (u *unmarking) put(ctx context.Context, snap *deltaio.Snapshot, step deltaio.Step, rec *unmarkRecord, record string) (deltaio.CommitResult, error) {
-	opt := deltaio.CommitOptions{Operation: "UPDATE", Step: &step, Info: u.run.info("un"+StepMark, record)}
+	opt := deltaio.CommitOptions{Operation: "UPDATE", Step: &step, Info: u.run.info("un"+StepMark, record), Rewritten: true}
 	if rec != nil {
 		opt.Metrics = map[string]any{"numUpdatedRows": rec.Result.RowsCleared, "numAddedFiles": len(rec.Added), "numRemovedFiles": len(rec.Removed)}
 		if len(rec.Added)+len(rec.Removed) == 0 {

@@ -190,7 +190,7 @@ func (u *unmarking) repair(ctx context.Context, w *dropper, before, rec *unmarkR
 		}
 		out := deltaio.RewriteOutput{Rows: liveRows(m)}
 		if w.marker != "" {
-			out.Omit = []string{w.marker}
+			out.Omit, out.Updated = []string{w.marker}, out.Rows
 		}
 		staged, err := w.stager.rewrite(ctx, w.snap, f.Marked, m, []deltaio.RewriteOutput{out})
 		if cerr := m.Close(); err == nil {

@@ -28,6 +28,9 @@ type Column struct {
 	// for timestamps. Nested types allow null only.
 	Const   any
 	IsConst bool
+
+	// Fill gives values to rows without one; of Rewrite only.
+	Fill *Fill
 }
 
 // Output is one file that Rewrite makes.

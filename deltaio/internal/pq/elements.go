@@ -35,6 +35,10 @@ type outLeaf struct {
 	// value is the PLAIN form of a constant (without the length of byte arrays);
 	// nil is null.
 	value []byte
+	// fill computes the values (src is nil then), where fillFrom, if the file has
+	// the column, holds none.
+	fill     *Fill
+	fillFrom *leaf
 
 	delta  schema.Type // primitive or decimal; nil where a variant is copied
 	inStat bool        // FileStats has it: a leaf outside of lists and maps

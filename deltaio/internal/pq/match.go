@@ -27,6 +27,9 @@ func (s *source) column(c *Column, cleared bool) (*outNode, error) {
 	if c.IsConst {
 		return s.constant(c)
 	}
+	if c.Fill != nil {
+		return s.filled(c)
+	}
 	n, err := s.find(c)
 	if err != nil {
 		return nil, err

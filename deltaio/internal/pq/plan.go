@@ -140,19 +140,32 @@ func (p *outPlan) nextSource() *leaf {
 	return p.leaves[p.next].src
 }
 
-// constants writes the chunks up to the next one that comes from the source.
-func (p *outPlan) constants(codec format.CompressionCodec) error {
+// constants writes the chunks up to the next one that comes from the source as
+// it is, of a row group that begins at the given row.
+func (p *outPlan) constants(rw *rewriter, rg *rowGroup, row int, codec format.CompressionCodec) error {
 	for p.way != wayNone && p.next < len(p.leaves) && p.leaves[p.next].src == nil {
 		l := p.leaves[p.next]
-		res, err := p.chunk.constantChunk(l, p.file, p.codecFor(l, codec), p.rows)
+		var err error
+		if l.fill != nil {
+			err = rw.fillChunk(p, l, rg, row, p.codecFor(l, codec))
+		} else {
+			err = p.constantChunk(l, codec)
+		}
 		if err != nil {
 			return fmt.Errorf("column %s: %w", strings.Join(l.path, "."), err)
 		}
 		p.stats[p.next].addChunk(&p.chunk)
-		p.file.add(res)
 		p.next++
 	}
 	return nil
+}
+
+func (p *outPlan) constantChunk(l *outLeaf, codec format.CompressionCodec) error {
+	res, err := p.chunk.constantChunk(l, p.file, p.codecFor(l, codec), p.rows)
+	if err == nil {
+		p.file.add(res)
+	}
+	return err
 }
 
 // end completes the row group.

@@ -77,7 +77,7 @@ func (rw *rewriter) rowGroup(ctx context.Context, g, row int) error {
 		}
 		var next *leaf
 		for _, p := range rw.plans {
-			if err := p.constants(codec); err != nil {
+			if err := p.constants(rw, rg, row, codec); err != nil {
 				return err
 			}
 			if next == nil {
