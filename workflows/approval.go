@@ -51,6 +51,12 @@ const (
 // digestDigits is how much of the digest people copy: 64 bits.
 const digestDigits = 16
 
+// What people say goes into history, status and audit.
+const (
+	maxBy     = 200
+	maxReason = 2000
+)
+
 // gate asks people. One gate serves all attempts of a run.
 type gate struct {
 	policy    spec.Approval
@@ -86,6 +92,8 @@ func (g *gate) validate(d Decision) error {
 		return invalidUpdate("it is decided already: " + g.state.decision())
 	case strings.TrimSpace(d.By) == "":
 		return invalidUpdate(`"by" must say who decides, for example {"by":"dpo","digest":"` + g.state.Digest + `"}`)
+	case len(d.By) > maxBy || len(d.Reason) > maxReason:
+		return invalidUpdate(fmt.Sprintf("\"by\" takes up to %d bytes and \"reason\" up to %d: both go into the audit", maxBy, maxReason))
 	case d.Digest != g.state.Digest:
 		return invalidUpdate(fmt.Sprintf("digest %q is not that of the plan that waits (%s): read the status again, since what was shown has changed", d.Digest, g.state.Digest))
 	case d.By == g.requester:
@@ -139,9 +147,9 @@ func (g *gate) wait(ctx workflow.Context, remind func()) error {
 			g.state.State = ApprovalExpired
 			break
 		}
-		summary := "Approval: reminder"
+		summary := "Approval: next reminder; deadline " + g.state.Deadline.UTC().Format(time.RFC3339)
 		if left <= every {
-			summary = "Approval: deadline"
+			summary = "Approval: deadline, then the purge undoes itself"
 		}
 		decided, err := workflow.AwaitWithOptions(ctx, workflow.AwaitOptions{
 			Timeout: min(left, every), TimerOptions: workflow.TimerOptions{Summary: summary},

@@ -1,6 +1,7 @@
 package workflows_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -45,10 +46,11 @@ func TestApproval_only_an_allowed_approver_with_the_digest_that_was_shown_lets_t
 		require.Contains(t, s.Next, s.Approval.Digest)
 		digest := s.Approval.Digest
 		for want, d := range map[string]workflows.Decision{
-			"not an approver":       {By: "eve", Digest: digest},
-			"asked for this purge":  {By: "ana", Digest: digest},
-			"read the status again": {By: "dpo", Digest: "old"},
-			`"by"`:                  {Digest: digest},
+			"not an approver":        {By: "eve", Digest: digest},
+			"asked for this purge":   {By: "ana", Digest: digest},
+			"read the status again":  {By: "dpo", Digest: "old"},
+			`"by"`:                   {Digest: digest},
+			"both go into the audit": {By: "bob", Digest: digest, Reason: strings.Repeat("x", 3000)},
 		} {
 			refused[want] = decide(env, workflows.UpdateApprove, d)
 		}
@@ -59,7 +61,7 @@ func TestApproval_only_an_allowed_approver_with_the_digest_that_was_shown_lets_t
 	}, 2*time.Hour)
 	env.ExecuteWorkflow(workflows.PurgeTable, askedPolicy())
 	require.NoError(t, env.GetWorkflowError())
-	require.Len(t, refused, 4)
+	require.Len(t, refused, 5)
 	for want, a := range refused {
 		require.False(t, a.accepted, want)
 		require.ErrorContains(t, a.rejected, want)

@@ -61,7 +61,7 @@ func childOptions(ctx workflow.Context, id, summary, details string) workflow.Co
 	return workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID: id, ParentClosePolicy: enumspb.PARENT_CLOSE_POLICY_REQUEST_CANCEL,
 		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE, WaitForCancellation: true,
-		StaticSummary: cut(summary), StaticDetails: details,
+		StaticSummary: cut(summary, maxSummary), StaticDetails: cut(details, maxDetails),
 	})
 }
 
@@ -86,15 +86,18 @@ func purgeDetails(p spec.RetentionPolicy) string {
 	return b.String()
 }
 
-// maxSummary is what Temporal takes as a summary, and a little less.
-const maxSummary = 300
+// What Temporal takes as summary and as details is a little more.
+const (
+	maxSummary = 300
+	maxDetails = 4000
+)
 
-// cut shortens a summary: one that is too long fails the workflow task.
-func cut(summary string) string {
-	if len(summary) <= maxSummary {
-		return summary
+// cut shortens a text: one that is too long fails the workflow task.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
 	}
-	return strings.ToValidUTF8(summary[:maxSummary], "") + "…"
+	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
 // sleepUntil waits durably; already past is fine. What is waited for is shown
@@ -104,5 +107,5 @@ func sleepUntil(ctx workflow.Context, at time.Time, what string) error {
 	if left <= 0 {
 		return nil
 	}
-	return workflow.NewTimerWithOptions(ctx, left, workflow.TimerOptions{Summary: cut(what)}).Get(ctx, nil)
+	return workflow.NewTimerWithOptions(ctx, left, workflow.TimerOptions{Summary: cut(what, maxSummary)}).Get(ctx, nil)
 }

@@ -27,7 +27,7 @@ func retries(attempts int32) *temporal.RetryPolicy {
 // quick: looks things up, sends, probes.
 func quick(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: quickTimeout, RetryPolicy: retries(stepAttempts), Summary: cut(summary),
+		StartToCloseTimeout: quickTimeout, RetryPolicy: retries(stepAttempts), Summary: cut(summary, maxSummary),
 	})
 }
 
@@ -36,7 +36,7 @@ func quick(ctx workflow.Context, summary string) workflow.Context {
 func data(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: dataTimeout, HeartbeatTimeout: heartbeat, WaitForCancellation: true,
-		RetryPolicy: retries(stepAttempts), Summary: cut(summary),
+		RetryPolicy: retries(stepAttempts), Summary: cut(summary, maxSummary),
 	})
 }
 
@@ -44,13 +44,13 @@ func data(ctx workflow.Context, summary string) workflow.Context {
 func undo(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: dataTimeout, HeartbeatTimeout: heartbeat, WaitForCancellation: true,
-		RetryPolicy: retries(0), Summary: cut(summary),
+		RetryPolicy: retries(0), Summary: cut(summary, maxSummary),
 	})
 }
 
 // courtesy: notifications; a run never waits long for them.
 func courtesy(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: time.Minute, ScheduleToCloseTimeout: 5 * time.Minute, RetryPolicy: retries(3), Summary: cut(summary),
+		StartToCloseTimeout: time.Minute, ScheduleToCloseTimeout: 5 * time.Minute, RetryPolicy: retries(3), Summary: cut(summary, maxSummary),
 	})
 }

@@ -82,9 +82,9 @@ func ProveErasure(ctx workflow.Context, in ErasureInput) (ErasureResult, error) 
 func startProof(ctx workflow.Context, reuse enumspb.WorkflowIdReusePolicy, in ErasureInput) error {
 	ctx = workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID: ErasureID(in.Run.RunID), ParentClosePolicy: enumspb.PARENT_CLOSE_POLICY_ABANDON, WorkflowIDReusePolicy: reuse,
-		StaticSummary: cut("Prove that purged rows of " + in.Run.Table + " are erased"),
-		StaticDetails: fmt.Sprintf("Run %s deleted %s rows of %s by policy %s. Their files may go on %s; then they are removed, every object under the table is accounted for, and a certificate is written.\n\nLegal basis: %s\n\nQuery `status` tells the state. Cancelling stops the proof, not the retention.",
-			in.Run.RunID, count(in.RowsDeleted), in.Run.Table, in.Policy, in.Due.UTC().Format(time.RFC3339), cell.Replace(in.LegalBasis)),
+		StaticSummary: cut("Prove that purged rows of "+in.Run.Table+" are erased", maxSummary),
+		StaticDetails: cut(fmt.Sprintf("Run %s deleted %s rows of %s by policy %s. Their files may go on %s; then they are removed, every object under the table is accounted for, and a certificate is written.\n\nLegal basis: %s\n\nQuery `status` tells the state. Cancelling stops the proof, not the retention.",
+			in.Run.RunID, count(in.RowsDeleted), in.Run.Table, in.Policy, in.Due.UTC().Format(time.RFC3339), cell.Replace(in.LegalBasis)), maxDetails),
 	})
 	return workflow.ExecuteChildWorkflow(ctx, TypeProveErasure, in).GetChildWorkflowExecution().Get(ctx, nil)
 }
@@ -193,8 +193,10 @@ func (e *erasure) waitsFor(due time.Time) string {
 	return fmt.Sprintf("Residue is looked at again, attempt %d of %d", e.in.Attempt+1, erasureAttempts)
 }
 
-// conclude records how the proof ended, and only then shows it.
+// conclude records how the proof ended, and only then shows it. What is proved is
+// recorded also when somebody cancels meanwhile.
 func (e *erasure) conclude(ctx workflow.Context, outcome string) (ErasureResult, error) {
+	ctx, _ = workflow.NewDisconnectedContext(ctx)
 	e.enter(ctx, StageRecording)
 	if err := e.record(ctx, outcome); err != nil {
 		return ErasureResult{}, err

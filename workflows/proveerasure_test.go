@@ -104,3 +104,14 @@ func TestProveErasure_cancelled_shows_that_nothing_is_proved(t *testing.T) {
 	require.Contains(t, s.Error, "nothing is proved")
 	require.Empty(t, f.calls)
 }
+
+func TestProveErasure_cancelled_once_it_is_proved_records_it_all_the_same(t *testing.T) {
+	t.Parallel()
+	f := newFake(5)
+	env := newEnv(t, f, "x")
+	f.hook["RecordAudit:erased"] = env.CancelWorkflow
+	env.ExecuteWorkflow(workflows.ProveErasure, erasureInput(env.Now()))
+	require.NoError(t, env.GetWorkflowError())
+	require.Equal(t, []string{activities.StatusErased}, f.statuses())
+	require.Equal(t, activities.StatusErased, status(t, env).Outcome)
+}

@@ -178,12 +178,7 @@ func (l *lakehouse) result() LakehouseResult {
 // stays one payload.
 const maxLine = 300
 
-func brief(message string) string {
-	if len(message) <= maxLine {
-		return message
-	}
-	return strings.ToValidUTF8(message[:maxLine], "") + "…"
-}
+func brief(message string) string { return cut(message, maxLine) }
 
 // cell keeps a message inside its cell of a table.
 var cell = strings.NewReplacer("\n", " ", "|", `\|`)

@@ -96,6 +96,7 @@ func purgeScenarios() []scenario {
 		{name: "purge-nothing-due", fake: empty, in: policy()},
 		{name: "purge-dry-run", fake: newFake(5), in: dry},
 		{name: "purge-owed-erasure", fake: owing, in: policy()},
+		{name: "purge-owed-erasure-that-was-stopped", fake: owing, in: policy()}, // by the scenario before
 	}
 }
 
