@@ -36,14 +36,7 @@ func loadHistory(ctx context.Context, t *deltaio.Table, r Run) (*history, error)
 		return nil, err
 	}
 	for _, m := range marks {
-		for _, f := range m.Files {
-			h.add(t, f.Original, "previous file")
-			h.add(t, f.Marked, "marked file")
-			if f.Kept != nil {
-				stay[f.Kept.Key().Path] = true
-			}
-		}
-		h.addChanges(m.Changes)
+		h.addMark(t, m, stay)
 	}
 	deletes, res, err := recordsOf[deleteRecord](ctx, t, r, StepDelete)
 	if err != nil {
@@ -56,26 +49,49 @@ func loadHistory(ctx context.Context, t *deltaio.Table, r Run) (*history, error)
 		h.deletedAt = msTime(res.Time)
 	}
 	for _, d := range deletes {
-		if h.deleted < 0 && d.At.After(h.deletedAt) { // the log has lost the commit
-			h.deletedAt = d.At
-		}
-		for _, a := range d.Removed {
-			h.add(t, a, "file that the delete removed")
-		}
-		for _, a := range d.Added {
-			stay[a.Key().Path] = true
-		}
-		h.addChanges(d.Changes)
+		h.addDelete(t, d, stay)
 	}
 	for key := range stay { // a kept file may have been removed by the delete as well
-		if f, ok := h.files[key]; ok && f.what != "file that the delete removed" {
+		if f, ok := h.files[key]; ok && f.what != removedFile {
 			delete(h.files, key)
 		}
 	}
+	return h, h.addStaged(ctx, r, stay)
+}
+
+// removedFile is what a file is called that the delete removed.
+const removedFile = "file that the delete removed"
+
+func (h *history) addMark(t *deltaio.Table, m *markRecord, stay map[string]bool) {
+	for _, f := range m.Files {
+		h.add(t, f.Original, "previous file")
+		h.add(t, f.Marked, "marked file")
+		if f.Kept != nil {
+			stay[f.Kept.Key().Path] = true
+		}
+	}
+	h.addChanges(m.Changes)
+}
+
+func (h *history) addDelete(t *deltaio.Table, d *deleteRecord, stay map[string]bool) {
+	if h.deleted < 0 && d.At.After(h.deletedAt) { // the log has lost the commit
+		h.deletedAt = d.At
+	}
+	for _, a := range d.Removed {
+		h.add(t, a, removedFile)
+	}
+	for _, a := range d.Added {
+		stay[a.Key().Path] = true
+	}
+	h.addChanges(d.Changes)
+}
+
+// addStaged adds what attempts staged in vain.
+func (h *history) addStaged(ctx context.Context, r Run, stay map[string]bool) error {
 	for _, step := range []string{StepMark, StepDelete} {
 		staged, err := stagedRecords(ctx, r, step)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, rec := range staged {
 			for _, key := range rec.Keys {
@@ -85,7 +101,7 @@ func loadHistory(ctx context.Context, t *deltaio.Table, r Run) (*history, error)
 			}
 		}
 	}
-	return h, nil
+	return nil
 }
 
 func (h *history) add(t *deltaio.Table, add *log.Add, what string) {

@@ -21,20 +21,11 @@ func VerifyArchive(ctx context.Context, src *deltaio.Table, dst storage.Store, e
 		return nil, err
 	}
 	var rec archiveRecord
-	if err := readRecord(ctx, opt.Run, opt.Archive, &rec); err != nil {
-		return nil, fmt.Errorf("archive: %w", err)
-	}
-	t, err := deltaio.Open(ctx, dst, env)
+	snap, err := archiveOf(ctx, src, dst, env, opt, &rec)
 	if err != nil {
-		return nil, fmt.Errorf("open archive: %w", err)
+		return nil, err
 	}
-	snap, err := t.Snapshot(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("open archive: %w", err)
-	}
-	if snap.TableID() == rec.SourceID {
-		return nil, fmt.Errorf("archive %s is the purged table %s itself", t.URL(), src.URL())
-	}
+	t := snap.Table()
 	out := &VerifyResult{Version: snap.Version(), Expected: rec.Result.Sum}
 	fail := func(format string, args ...any) { out.Reasons = append(out.Reasons, fmt.Sprintf(format, args...)) }
 
@@ -57,8 +48,7 @@ func VerifyArchive(ctx context.Context, src *deltaio.Table, dst storage.Store, e
 	if out.Sum, err = sumArchived(ctx, t, snap, archived, files); err != nil {
 		return nil, err
 	}
-	out.Rows = int64(out.Sum.Count)
-	if out.Rows != rec.Result.Rows {
+	if out.Rows = int64(out.Sum.Count); out.Rows != rec.Result.Rows {
 		fail("%d rows of run %s lie in the archive, %d were archived", out.Rows, opt.ID, rec.Result.Rows)
 	}
 	if out.Sum != rec.Result.Sum {
@@ -66,6 +56,26 @@ func VerifyArchive(ctx context.Context, src *deltaio.Table, dst storage.Store, e
 	}
 	out.Agrees = len(out.Reasons) == 0
 	return out, nil
+}
+
+// archiveOf reads the record of what was archived and opens the archive, which
+// must be another table than the source.
+func archiveOf(ctx context.Context, src *deltaio.Table, dst storage.Store, env deltaio.Env, opt VerifyArchiveOptions, rec *archiveRecord) (*deltaio.Snapshot, error) {
+	if err := readRecord(ctx, opt.Run, opt.Archive, rec); err != nil {
+		return nil, fmt.Errorf("archive: %w", err)
+	}
+	t, err := deltaio.Open(ctx, dst, env)
+	if err != nil {
+		return nil, fmt.Errorf("open archive: %w", err)
+	}
+	snap, err := t.Snapshot(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("open archive: %w", err)
+	}
+	if snap.TableID() == rec.SourceID {
+		return nil, fmt.Errorf("archive %s is the purged table %s itself", t.URL(), src.URL())
+	}
+	return snap, nil
 }
 
 // foreignRows: the files that the run wrote hold rows of the run alone.

@@ -183,7 +183,6 @@ func (v *values) takeDecimals(d schema.Decimal, l *outLeaf, a arrow.Array, at []
 
 func (v *values) takeNumbers(t schema.Primitive, a arrow.Array, at []int32) error {
 	wrong := fmt.Errorf("array is %s, want %s", a.DataType(), t)
-	le := binary.LittleEndian
 	switch x := a.(type) {
 	case *array.Boolean:
 		for _, i := range at {
@@ -195,48 +194,54 @@ func (v *values) takeNumbers(t schema.Primitive, a arrow.Array, at []int32) erro
 		}
 		return fits(t == schema.Boolean, wrong)
 	case *array.Int8:
-		for _, i := range at {
-			v.fixed = le.AppendUint32(v.fixed, uint32(int32(x.Value(int(i)))))
-		}
+		take32(v, at, x.Int8Values())
 		return fits(t == schema.Byte, wrong)
 	case *array.Int16:
-		for _, i := range at {
-			v.fixed = le.AppendUint32(v.fixed, uint32(int32(x.Value(int(i)))))
-		}
+		take32(v, at, x.Int16Values())
 		return fits(t == schema.Short, wrong)
 	case *array.Int32:
-		for _, i := range at {
-			v.fixed = le.AppendUint32(v.fixed, uint32(x.Value(int(i))))
-		}
+		take32(v, at, x.Int32Values())
 		return fits(t == schema.Integer, wrong)
 	case *array.Date32:
-		for _, i := range at {
-			v.fixed = le.AppendUint32(v.fixed, uint32(x.Value(int(i))))
-		}
+		take32(v, at, x.Date32Values())
 		return fits(t == schema.Date, wrong)
 	case *array.Int64:
-		for _, i := range at {
-			v.fixed = le.AppendUint64(v.fixed, uint64(x.Value(int(i))))
-		}
+		take64(v, at, x.Int64Values())
 		return fits(t == schema.Long, wrong)
 	case *array.Timestamp:
-		for _, i := range at {
-			v.fixed = le.AppendUint64(v.fixed, uint64(x.Value(int(i))))
-		}
+		take64(v, at, x.TimestampValues())
 		unit := x.DataType().(*arrow.TimestampType).Unit
 		return fits(unit == arrow.Microsecond && (t == schema.Timestamp || t == schema.TimestampNTZ), wrong)
+	}
+	return v.takeFloats(t, a, at, wrong)
+}
+
+func (v *values) takeFloats(t schema.Primitive, a arrow.Array, at []int32, wrong error) error {
+	switch x := a.(type) {
 	case *array.Float32:
 		for _, i := range at {
-			v.fixed = le.AppendUint32(v.fixed, math.Float32bits(x.Value(int(i))))
+			v.fixed = binary.LittleEndian.AppendUint32(v.fixed, math.Float32bits(x.Value(int(i))))
 		}
 		return fits(t == schema.Float, wrong)
 	case *array.Float64:
 		for _, i := range at {
-			v.fixed = le.AppendUint64(v.fixed, math.Float64bits(x.Value(int(i))))
+			v.fixed = binary.LittleEndian.AppendUint64(v.fixed, math.Float64bits(x.Value(int(i))))
 		}
 		return fits(t == schema.Double, wrong)
 	}
 	return wrong
+}
+
+func take32[T ~int8 | ~int16 | ~int32](v *values, at []int32, from []T) {
+	for _, i := range at {
+		v.fixed = binary.LittleEndian.AppendUint32(v.fixed, uint32(int32(from[i])))
+	}
+}
+
+func take64[T ~int64](v *values, at []int32, from []T) {
+	for _, i := range at {
+		v.fixed = binary.LittleEndian.AppendUint64(v.fixed, uint64(from[i]))
+	}
 }
 
 func fits(ok bool, wrong error) error {
