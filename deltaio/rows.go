@@ -70,7 +70,9 @@ func takeRuns(ctx context.Context, rec arrow.Record, runs []run) (arrow.Record, 
 	}
 	for i, col := range rec.Columns() {
 		var err error
-		if mask != nil && isFlat(col.DataType()) {
+		if mask != nil && col.DataType().ID() == arrow.BOOL {
+			cols[i], err = gather(col, runs) // Arrow's filter moves nulls among booleans
+		} else if mask != nil && isFlat(col.DataType()) {
 			cols[i], err = compute.FilterArray(ctx, col, mask, *compute.DefaultFilterOptions())
 		} else {
 			cols[i], err = joinRuns(col, runs)
