@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"go.temporal.io/sdk/client"
@@ -82,7 +84,15 @@ func (a *app) cancelCommand() *cobra.Command {
 			}
 			defer cl.Close()
 			id := workflowID(args[0])
-			failing := retries(pending(cmd.Context(), cl, id, "")) // a cancelled step no longer shows why it failed
+			d, err := cl.DescribeWorkflow(cmd.Context(), id, "")
+			if err != nil {
+				return fmt.Errorf("cancel %s: %w", id, err)
+			}
+			if info := d.RawResponse.GetWorkflowExecutionInfo(); info.GetCloseTime() != nil {
+				return fmt.Errorf("cancel %s: it ended at %s (%s): there is nothing to cancel; its outcome: lakewarden status %s",
+					id, info.GetCloseTime().AsTime().Format(time.RFC3339), strings.ToLower(info.GetStatus().String()), args[0])
+			}
+			failing := retries(d.RawResponse.GetPendingActivities()) // a cancelled step no longer shows why it failed
 			if err := cl.CancelWorkflow(cmd.Context(), id, ""); err != nil {
 				return fmt.Errorf("cancel %s: %w", id, err)
 			}

@@ -29,7 +29,7 @@ func (a *app) demoCommand() *cobra.Command {
 		Long: "Start a Temporal development server (or use the one at $TEMPORAL_ADDRESS) and a worker, write a sample lakehouse,\npurge it with the approval played through, and check the result. The exit code says whether every check passed.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if stop {
-				return demo.StopProcesses(o.Dir)
+				return a.demoStop(o.Dir)
 			}
 			o.Out = a.out
 			return a.demo(cmd.Context(), o, rows, policy)
@@ -74,13 +74,70 @@ func (a *app) demo(ctx context.Context, o demo.Options, rows int, policyFile str
 	if err != nil {
 		return err
 	}
-	say("\nrun in the Web UI: %s", env.Link(workflows.PurgeID(result.Table), result.workflowRun))
-	say("took %s", a.now().Sub(began).Round(100*time.Millisecond))
-	if o.Keep {
-		say("server and worker stay up; stop them with: make demo-stop")
-	}
+	say("\ntook %s", a.now().Sub(began).Round(100*time.Millisecond))
+	a.demoEnd(ctx, env, o.Keep, result, say)
 	if !report.OK {
 		return quietError{"a check failed"}
+	}
+	return nil
+}
+
+// demoEnd says what stays and how to go on from there.
+func (a *app) demoEnd(ctx context.Context, env *demo.Env, keep bool, r demoResult, say func(string, ...any)) {
+	link := env.Link(workflows.PurgeID(r.Table), r.workflowRun)
+	if keep {
+		say("run in the Web UI: %s", link)
+		say("\nserver and worker stay up on queue %s, lakehouse %s. Look around:", env.Queue, env.Lake)
+		at := a.flags
+		at.Roots = nil
+		root := []string{"--root", env.Lake}
+		for _, line := range []string{
+			command(at, "status", r.Table),
+			command(at, append([]string{"verify", r.RunID}, root...)...),
+			command(at, append([]string{"audit", "list"}, root...)...),
+			command(at, "run", "purge", "-f", "examples/vendas-365d.yaml", "--wait"),
+		} {
+			say("  bin/%s", line)
+		}
+		say("stop them: bin/lakewarden demo --stop --dir %s", quoted(env.Dir))
+		return
+	}
+	if env.Foreign {
+		say("run in the Web UI: %s", link)
+		a.demoForget(ctx, r, say)
+	} else {
+		say("the server is stopped now, its Web UI with it; make demo KEEP=1 leaves them up. The lakehouse stays in %s", env.Lake)
+	}
+}
+
+// demoForget takes the proof of erasure off the user's own server: nobody would
+// work on it when the demo's worker is gone.
+func (a *app) demoForget(ctx context.Context, r demoResult, say func(string, ...any)) {
+	if r.ErasureID == "" {
+		return
+	}
+	cl, _, err := a.dial(ctx)
+	if err == nil {
+		defer cl.Close()
+		err = cl.TerminateWorkflow(ctx, r.ErasureID, "", "the demo is over and its worker gone")
+	}
+	if err != nil {
+		say("workflow %s waits on for a worker that is gone: %v; end it: temporal workflow terminate --workflow-id %s", r.ErasureID, err, r.ErasureID)
+		return
+	}
+	say("workflow %s was terminated: the demo's worker, which would prove the erasure, is gone", r.ErasureID)
+}
+
+func (a *app) demoStop(dir string) error {
+	stopped, err := demo.StopProcesses(dir)
+	if err != nil {
+		return err
+	}
+	if len(stopped) == 0 {
+		fmt.Fprintf(a.out, "nothing of a demo is up in %s\n", dir)
+	}
+	for _, s := range stopped {
+		fmt.Fprintf(a.out, "stopped %s\n", s)
 	}
 	return nil
 }
@@ -152,7 +209,8 @@ func (a *app) demoPurge(ctx context.Context, env *demo.Env, policyFile string, s
 	}
 	say("4. PurgeTable started as %s\n   %s", s.WorkflowID, env.Link(s.WorkflowID, s.RunID))
 	go a.demoApprove(ctx, cl, s, p)
-	result, err := follow(ctx, cl, s.WorkflowID, s.RunID, a.out)
+	v := &view{w: a.out, tty: isTerminal(a.out), flags: a.flags, now: a.now}
+	result, err := v.follow(ctx, cl, s.WorkflowID, s.RunID)
 	if err != nil {
 		return demoResult{}, err
 	}

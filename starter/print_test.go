@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/lakewarden/lakewarden/activities"
+	"github.com/lakewarden/lakewarden/internal/config"
 	"github.com/lakewarden/lakewarden/workflows"
 )
 
@@ -83,15 +85,40 @@ func TestFinish_withoutAResult_isTheErrorItself(t *testing.T) {
 	require.Empty(t, s.out)
 }
 
-func TestStageLine_saysWhatAPersonHasToDo(t *testing.T) {
+func TestStageLine_saysWhatAPersonHasToDo_inCommandsThatWorkAsPasted(t *testing.T) {
 	deadline := time.Date(2026, 3, 1, 3, 0, 0, 0, time.UTC)
-	require.Equal(t, "marking", stageLine(workflows.Status{Stage: workflows.StageMarking}))
-	waits := stageLine(workflows.Status{Stage: workflows.StageApproval, Approval: &workflows.Approval{Rows: 7, Deadline: deadline}, Next: "the command"})
-	require.Contains(t, waits, "approval of 7 rows until 2026-03-01T03:00:00Z")
-	require.Contains(t, waits, "the command")
-	held := stageLine(workflows.Status{Stage: workflows.StageHeld, Error: "disk full", Next: "the command"})
-	require.Contains(t, held, "disk full")
-	require.Contains(t, held, "the command")
+	here := config.Flags{Address: "10.0.0.7:7233", Queue: "night shift", Roots: []string{"/data"}}
+	require.Equal(t, "marking", stageLine(workflows.Status{Stage: workflows.StageMarking}, here))
+	gate := &workflows.Approval{State: workflows.ApprovalWaiting, Rows: 7, Deadline: deadline, Digest: "1f0e", Approvers: []string{"data-steward", "dpo"}}
+	waits := stageLine(workflows.Status{Table: "bronze.vendas", Stage: workflows.StageApproval, Approval: gate}, here)
+	for _, want := range []string{
+		"approval of 7 rows until 2026-03-01T03:00:00Z, by data-steward, dpo",
+		"lakewarden approve bronze.vendas --by data-steward --digest 1f0e --address 10.0.0.7:7233 --queue 'night shift'",
+		"lakewarden reject bronze.vendas --by data-steward --digest 1f0e --reason 'not now' --address 10.0.0.7:7233",
+	} {
+		require.Contains(t, waits, want)
+	}
+	held := workflows.Status{Table: "bronze.vendas", Stage: workflows.StageHeld, Error: "disk full", Next: "temporal workflow update"}
+	require.Contains(t, stageLine(held, here), "disk full")
+	require.Equal(t, []string{"lakewarden retry bronze.vendas"}, nextCommands(held, config.Flags{}))
+}
+
+func TestPlainText_ofAStatus_hasNoMarksOfMarkdown(t *testing.T) {
+	s := workflows.Status{
+		RunID: "r-1", Table: "bronze.vendas", Stage: workflows.StageApproval, Next: "temporal workflow update …",
+		Plan: &activities.PlanPurgeResult{Criteria: "status RLIKE 'a|b`c'", Cutoff: "2025-01-01"},
+	}
+	text := plainText(s.Markdown())
+	require.Contains(t, text, "bronze.vendas: waiting for approval")
+	require.Contains(t, text, "  temporal workflow update …")
+	require.Contains(t, text, "status RLIKE 'a|b")
+	require.Regexp(t, "run +r-1", text)
+	require.NotContains(t, text, "**")
+	require.NotContains(t, text, "```")
+	require.NotContains(t, text, "|---")
+	for _, line := range strings.Split(text, "\n") {
+		require.False(t, strings.HasPrefix(line, "|"), line)
+	}
 }
 
 func TestWorkflowID_aTableStandsForItsPurge(t *testing.T) {

@@ -74,7 +74,7 @@ func (a *app) startPurge(ctx context.Context, p spec.RetentionPolicy, wait bool)
 	s.Table = p.Table
 	if !wait {
 		return a.print(s, func(w io.Writer) {
-			fmt.Fprintf(w, "started workflow %s (run %s)\nwatch it: lakewarden watch %s\n", s.WorkflowID, s.RunID, p.Table)
+			fmt.Fprintf(w, "started workflow %s (run %s)\nwatch it: %s\n", s.WorkflowID, s.RunID, command(a.flags, "watch", p.Table))
 		})
 	}
 	return a.watch(ctx, cl, s.WorkflowID, s.RunID)
@@ -107,6 +107,7 @@ func (a *app) runLakehouse() *cobra.Command {
 	var wait bool
 	c := &cobra.Command{
 		Use: "lakehouse -f list.yaml", Short: "Purge many tables, a few at a time", Args: cobra.NoArgs,
+		Example: "  lakewarden run lakehouse -f examples/nightly.yaml --wait",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			data, err := readDocument(file, cmd.InOrStdin())
 			if err != nil {
@@ -149,7 +150,7 @@ func (a *app) startLakehouse(ctx context.Context, list spec.PurgeLakehouse, wait
 			_ = v.Get(&r) // the failure itself is reported below
 		}
 	}
-	if err := a.print(r, func(w io.Writer) { fmt.Fprintln(w, r.Markdown()) }); err != nil {
+	if err := a.print(r, func(w io.Writer) { fmt.Fprintln(w, plainText(r.Markdown())) }); err != nil {
 		return err
 	}
 	return plain(failed)

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"go.temporal.io/sdk/client"
 
+	"github.com/lakewarden/lakewarden/internal/config"
 	"github.com/lakewarden/lakewarden/workflows"
 )
 
@@ -24,10 +26,13 @@ func (a *app) statusCommand() *cobra.Command {
 			id := workflowID(args[0])
 			s, err := queryStatus(cmd.Context(), cl, id, "")
 			if err != nil {
+				if why := nobodyWorks(cmd.Context(), cl, id, a.now()); why != "" {
+					return fmt.Errorf("status of %s: %s", id, why)
+				}
 				return err
 			}
 			shown := shownStatus{s, retries(pending(cmd.Context(), cl, id, ""))}
-			return a.print(shown, func(w io.Writer) { shown.text(w) })
+			return a.print(shown, func(w io.Writer) { shown.text(w, a.flags) })
 		},
 	}
 }
@@ -38,8 +43,11 @@ type shownStatus struct {
 	Retrying []retrying `json:"retrying,omitempty"`
 }
 
-func (s *shownStatus) text(w io.Writer) {
-	fmt.Fprintln(w, s.Markdown())
+func (s *shownStatus) text(w io.Writer, f config.Flags) {
+	fmt.Fprintln(w, plainText(s.Markdown()))
+	if next := nextCommands(s.Status, f); len(next) > 0 {
+		fmt.Fprintln(w, "here:\n  "+strings.Join(next, "\n  "))
+	}
 	for _, r := range s.Retrying {
 		fmt.Fprintln(w, r)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -15,6 +16,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/lakewarden/lakewarden/activities"
+	"github.com/lakewarden/lakewarden/internal/config"
 	"github.com/lakewarden/lakewarden/internal/evidence"
 	"github.com/lakewarden/lakewarden/workflows"
 )
@@ -38,17 +40,21 @@ func (a *app) watchCommand() *cobra.Command {
 
 // watch follows a run until it ends, then prints its result.
 func (a *app) watch(ctx context.Context, cl client.Client, id, runID string) error {
-	r, err := follow(ctx, cl, id, runID, a.err)
+	v := &view{w: a.err, tty: isTerminal(a.err), flags: a.flags, now: a.now}
+	r, err := v.follow(ctx, cl, id, runID)
+	if ctx.Err() != nil { // Ctrl-C ends the watching, not the run
+		table := strings.TrimPrefix(id, workflows.PurgeID(""))
+		return fmt.Errorf("no longer watching; %s goes on\n  look: %s\n  cancel it: %s", id, command(a.flags, "status", table), command(a.flags, "cancel", table))
+	}
 	return a.finish(r, err)
 }
 
-// follow shows a run's stages and progress on w until it ends; it gives the
+// follow shows a run's stages and progress until it ends; it gives the
 // result and the error with which the run ended.
-func follow(ctx context.Context, cl client.Client, id, runID string, w io.Writer) (workflows.PurgeResult, error) {
+func (v *view) follow(ctx context.Context, cl client.Client, id, runID string) (workflows.PurgeResult, error) {
 	done := make(chan error, 1)
 	var result workflows.PurgeResult
 	go func() { done <- cl.GetWorkflow(ctx, id, runID).Get(ctx, &result) }()
-	v := &view{w: w, tty: isTerminal(w)}
 	defer v.close()
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
@@ -96,6 +102,9 @@ func printResult(w io.Writer, r workflows.PurgeResult) {
 	if r.Cutoff != "" {
 		fmt.Fprintf(w, "  cutoff        %s\n", r.Cutoff)
 	}
+	if r.RowsDue != nil {
+		fmt.Fprintf(w, "  rows due      %d\n", *r.RowsDue)
+	}
 	fmt.Fprintf(w, "  rows          marked %s, archived %s, deleted %s, held %s, released %s, undated %s\n", evidence.Count(r.RowsMarked),
 		evidence.Count(r.RowsArchived), evidence.Count(r.RowsDeleted), evidence.Count(r.RowsHeld), evidence.Count(r.RowsReleased), evidence.Count(r.RowsUndated))
 	if r.ArchiveTable != "" {
@@ -116,6 +125,9 @@ type view struct {
 	stage string
 	bar   *progressbar.ProgressBar
 	phase string
+	flags config.Flags // of this call, which the commands shown repeat
+	now   func() time.Time
+	alone bool // it was said that no worker is there
 	// attempts are the newest that were printed, by step.
 	attempts map[string]int32
 }
@@ -123,18 +135,29 @@ type view struct {
 func (v *view) show(ctx context.Context, cl client.Client, id, runID string) {
 	s, err := queryStatus(ctx, cl, id, runID)
 	if err != nil {
+		v.waits(nobodyWorks(ctx, cl, id, v.now()))
 		return // no worker yet, or just ended: the next look tells
 	}
+	v.alone = false
 	if s.Stage != v.stage {
 		v.close()
 		v.stage = s.Stage
-		fmt.Fprintf(v.w, "%s  %s\n", s.Since.UTC().Format("15:04:05"), stageLine(s))
+		fmt.Fprintf(v.w, "%s  %s\n", s.Since.UTC().Format("15:04:05"), stageLine(s, v.flags))
 	}
 	acts := pending(ctx, cl, id, runID)
 	v.failed(retries(acts))
 	if v.tty {
 		v.progress(heartbeat(acts))
 	}
+}
+
+// waits says once that nobody works on the run.
+func (v *view) waits(why string) {
+	if why == "" || v.alone {
+		return
+	}
+	v.alone = true
+	fmt.Fprintf(v.w, "          waiting: %s\n", why)
 }
 
 // failed prints each new attempt once.
@@ -152,9 +175,14 @@ func (v *view) failed(rs []retrying) {
 	}
 }
 
-func stageLine(s workflows.Status) string {
+func stageLine(s workflows.Status, f config.Flags) string {
 	if s.Stage == workflows.StageApproval && s.Approval != nil {
-		return fmt.Sprintf("waiting for approval of %d rows until %s\n          %s", s.Approval.Rows, s.Approval.Deadline.UTC().Format(time.RFC3339), s.Next)
+		who := "anyone but who asked"
+		if len(s.Approval.Approvers) > 0 {
+			who = strings.Join(s.Approval.Approvers, ", ")
+		}
+		return fmt.Sprintf("waiting for approval of %d rows until %s, by %s\n          %s",
+			s.Approval.Rows, s.Approval.Deadline.UTC().Format(time.RFC3339), who, strings.Join(nextCommands(s, f), "\n          "))
 	}
 	if s.Next != "" {
 		return s.Stage + ": " + s.Error + "\n          " + s.Next

@@ -39,8 +39,13 @@ func work(ctx context.Context, args []string) error {
 	fs.StringVar(&f.Address, "address", "", "Temporal server (default: $TEMPORAL_ADDRESS, the profile, localhost:7233)")
 	fs.StringVar(&f.Namespace, "namespace", "", "Temporal namespace (default: $TEMPORAL_NAMESPACE, the profile, default)")
 	fs.StringVar(&f.Profile, "profile", "", "profile of the Temporal CLI's configuration ($TEMPORAL_PROFILE)")
+	version := fs.Bool("version", false, "print the version")
 	if err := fs.Parse(args); err != nil {
 		return err
+	}
+	if *version {
+		fmt.Println("worker version", run.Version)
+		return nil
 	}
 	if fs.NArg() > 0 {
 		return fmt.Errorf("unknown argument %q; see --help", fs.Arg(0))

@@ -70,6 +70,7 @@ type PurgeResult struct {
 	Table         string     `json:"table"`
 	Outcome       string     `json:"outcome"`
 	Cutoff        string     `json:"cutoff,omitempty"`
+	RowsDue       *int64     `json:"rows_due"` // when it was planned
 	RowsMarked    *int64     `json:"rows_marked"`
 	RowsArchived  *int64     `json:"rows_archived"`
 	RowsDeleted   *int64     `json:"rows_deleted"`
@@ -97,7 +98,7 @@ func (s *Status) result(auditTable string) PurgeResult {
 		ErasureID: s.ErasureID, ErasureDue: s.ErasureDue, Message: s.Error,
 	}
 	if p := s.Plan; p != nil {
-		r.Cutoff, r.RunFolder, r.RowsHeld, r.RowsUndated = p.Cutoff, p.RunFolder, p.RowsHeld, p.RowsUndated
+		r.Cutoff, r.RunFolder, r.RowsDue, r.RowsHeld, r.RowsUndated = p.Cutoff, p.RunFolder, p.RowsDue, p.RowsHeld, p.RowsUndated
 	}
 	if m := s.Mark; m != nil {
 		r.RowsMarked, r.VersionBefore = &m.RowsMarked, &m.VersionBefore

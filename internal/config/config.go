@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/goccy/go-yaml"
 	"go.temporal.io/sdk/client"
@@ -180,16 +181,22 @@ func (c File) Namespace() (string, error) {
 	return cmp.Or(o.Namespace, client.DefaultNamespace), err
 }
 
+// dialTimeout is how long a server may take to answer at first: one that is not
+// there is said to be so while people still look.
+const dialTimeout = 5 * time.Second
+
 // Dial connects to the server, and says where it tried.
 func (c File) Dial(ctx context.Context, logger *slog.Logger) (client.Client, error) {
 	o, err := c.Options(logger)
 	if err != nil {
 		return nil, err
 	}
-	cl, err := client.DialContext(ctx, o)
+	within, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	cl, err := client.DialContext(within, o)
 	if err != nil {
-		return nil, fmt.Errorf("no Temporal server answers at %s: %w; start one (temporal server start-dev), or set TEMPORAL_ADDRESS or --address",
-			cmp.Or(o.HostPort, client.DefaultHostPort), err)
+		return nil, fmt.Errorf("no Temporal server answers at %s within %s: %w; start one (temporal server start-dev), or set TEMPORAL_ADDRESS or --address",
+			cmp.Or(o.HostPort, client.DefaultHostPort), dialTimeout, err)
 	}
 	return cl, nil
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/lakewarden/lakewarden/activities"
 	"github.com/lakewarden/lakewarden/deltaio"
 	"github.com/lakewarden/lakewarden/deltaio/storage"
+	"github.com/lakewarden/lakewarden/internal/config"
 	"github.com/lakewarden/lakewarden/internal/sample"
 )
 
@@ -49,51 +50,69 @@ type Env struct {
 	Lake                   string // root folder of the lakehouse
 	WorkerLog              string
 
+	Dir     string // of everything the demo writes
+	Foreign bool   // the server is the user's own
+
 	opt   Options
-	dir   string
 	procs []*exec.Cmd
 }
 
-// Start empties the demo's folder, stops what an earlier demo left up, and
-// starts the server, or uses the one at TEMPORAL_ADDRESS.
+// Start empties the demo's folder and starts the server, or uses the one at
+// TEMPORAL_ADDRESS. A demo that was kept up in the folder is left alone: this one
+// takes a folder beside it.
 func Start(ctx context.Context, o Options) (*Env, error) {
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
 		return nil, err
 	}
-	e := &Env{opt: o, dir: dir, Lake: filepath.Join(dir, "lake"), WorkerLog: filepath.Join(dir, "worker.log"), Namespace: client.DefaultNamespace}
-	if err := e.clean(); err != nil {
-		return nil, err
-	}
+	dir = besideKept(dir)
+	e := &Env{opt: o, Dir: dir, Lake: filepath.Join(dir, "lake"), WorkerLog: filepath.Join(dir, "worker.log"), Namespace: client.DefaultNamespace}
 	if addr := os.Getenv("TEMPORAL_ADDRESS"); addr != "" {
-		e.Address = addr
+		e.Address, e.Foreign = addr, true
 		if ns := os.Getenv("TEMPORAL_NAMESPACE"); ns != "" {
 			e.Namespace = ns
 		}
-	} else if err := e.startServer(ctx); err != nil {
-		e.Stop()
+		cl, err := (config.File{}).Dial(ctx, slog.New(slog.DiscardHandler)) // before anything is written
+		if err != nil {
+			return nil, err
+		}
+		cl.Close()
+	}
+	if err := e.clean(); err != nil {
 		return nil, err
+	}
+	if !e.Foreign {
+		if err := e.startServer(ctx); err != nil {
+			e.Stop()
+			return nil, err
+		}
 	}
 	// A queue of its own: no other worker may take the demo's steps.
 	e.Queue = "lakewarden-demo-" + strconv.Itoa(os.Getpid())
 	return e, nil
 }
 
+// besideKept is the folder, or the first one beside it whose demo is not up.
+func besideKept(dir string) string {
+	free := dir
+	for i := 2; len(running(free)) > 0; i++ {
+		free = dir + "-" + strconv.Itoa(i)
+	}
+	return free
+}
+
 // clean makes the folder fresh; one that is not the demo's is left alone.
 func (e *Env) clean() error {
-	entries, err := os.ReadDir(e.dir)
+	entries, err := os.ReadDir(e.Dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	if len(entries) > 0 {
-		if _, err := os.Stat(filepath.Join(e.dir, marker)); err != nil {
-			return fmt.Errorf("%s is not empty and not a demo's folder; name another with --dir", e.dir)
-		}
-		if err := StopProcesses(e.dir); err != nil {
-			return err
+		if _, err := os.Stat(filepath.Join(e.Dir, marker)); err != nil {
+			return fmt.Errorf("%s is not empty and not a demo's folder; name another with --dir", e.Dir)
 		}
 		for _, x := range entries {
-			if err := os.RemoveAll(filepath.Join(e.dir, x.Name())); err != nil {
+			if err := os.RemoveAll(filepath.Join(e.Dir, x.Name())); err != nil {
 				return err
 			}
 		}
@@ -101,7 +120,7 @@ func (e *Env) clean() error {
 	if err := os.MkdirAll(e.Lake, 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(e.dir, marker), nil, 0o644)
+	return os.WriteFile(filepath.Join(e.Dir, marker), nil, 0o644)
 }
 
 func (e *Env) startServer(ctx context.Context) error {
@@ -115,7 +134,7 @@ func (e *Env) startServer(ctx context.Context) error {
 	}
 	args := []string{
 		"server", "start-dev", "--ip", "127.0.0.1", "--port", port, "--ui-port", ui, "--log-level", "warn",
-		"--db-filename", filepath.Join(e.dir, "temporal.db"),
+		"--db-filename", filepath.Join(e.Dir, "temporal.db"),
 	}
 	for _, name := range activities.SearchAttributes {
 		args = append(args, "--search-attribute", name+"=Keyword")
@@ -124,7 +143,7 @@ func (e *Env) startServer(ctx context.Context) error {
 	if err := e.start("temporal", cli, args...); err != nil {
 		return err
 	}
-	return waitFor(ctx, "the Temporal server", filepath.Join(e.dir, "temporal.log"), startTimeout, func(ctx context.Context) error {
+	return waitFor(ctx, "the Temporal server", filepath.Join(e.Dir, "temporal.log"), startTimeout, func(ctx context.Context) error {
 		cl, err := client.DialContext(ctx, client.Options{HostPort: e.Address, Logger: tlog.NewStructuredLogger(slog.New(slog.DiscardHandler))})
 		if err == nil {
 			cl.Close()
@@ -192,7 +211,7 @@ func (e *Env) StartWorker(ctx context.Context) error {
 // start runs a program in a process group of its own, so that a Ctrl-C at the
 // terminal does not reach it before the demo has stopped its run.
 func (e *Env) start(name, program string, args ...string) error {
-	log, err := os.Create(filepath.Join(e.dir, name+".log"))
+	log, err := os.Create(filepath.Join(e.Dir, name+".log"))
 	if err != nil {
 		return err
 	}
@@ -205,7 +224,7 @@ func (e *Env) start(name, program string, args ...string) error {
 		return fmt.Errorf("start %s: %w", name, err)
 	}
 	e.procs = append(e.procs, c)
-	return os.WriteFile(filepath.Join(e.dir, name+".pid"), []byte(strconv.Itoa(c.Process.Pid)), 0o644)
+	return os.WriteFile(filepath.Join(e.Dir, name+".pid"), []byte(strconv.Itoa(c.Process.Pid)), 0o644)
 }
 
 // waitFor asks until there is no error, and shows the log when there always is.

@@ -16,20 +16,33 @@ import (
 // activities first.
 const stopTimeout = startTimeout
 
-// StopProcesses ends what a kept demo left up in a folder, and waits until it is
-// gone.
-func StopProcesses(dir string) error { return stopProcesses(dir, stopTimeout) }
+// StopProcesses ends what a kept demo left up in a folder, waits until it is
+// gone, and names it.
+func StopProcesses(dir string) (stopped []string, err error) { return stopProcesses(dir, stopTimeout) }
 
-func stopProcesses(dir string, within time.Duration) error {
+// process is a program of a demo that is up.
+type process struct {
+	name string
+	pid  int
+}
+
+// running are the programs of a folder's demo that are up, the worker first.
+func running(dir string) (up []process) {
 	for _, name := range []string{"worker", "temporal"} {
 		data, err := os.ReadFile(filepath.Join(dir, name+".pid"))
 		if err != nil {
 			continue // none was started here
 		}
-		pid, err := strconv.Atoi(strings.TrimSpace(string(data)))
-		if err != nil || !isOurs(pid, name) {
-			continue
+		if pid, err := strconv.Atoi(strings.TrimSpace(string(data))); err == nil && isOurs(pid, name) {
+			up = append(up, process{name, pid})
 		}
+	}
+	return up
+}
+
+func stopProcesses(dir string, within time.Duration) (stopped []string, err error) {
+	for _, p := range running(dir) {
+		name, pid := p.name, p.pid
 		_ = syscall.Kill(-pid, syscall.SIGTERM) // gone already is fine
 		if err := waitFor(context.Background(), "the end of "+name, filepath.Join(dir, name+".log"), within, func(context.Context) error {
 			if isOurs(pid, name) {
@@ -37,10 +50,11 @@ func stopProcesses(dir string, within time.Duration) error {
 			}
 			return nil
 		}); err != nil {
-			return err
+			return stopped, err
 		}
+		stopped = append(stopped, fmt.Sprintf("%s (process %d)", name, pid))
 	}
-	return nil
+	return stopped, nil
 }
 
 // isOurs guards against a process number that was given to another program.

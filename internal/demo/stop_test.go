@@ -40,17 +40,25 @@ func TestStopProcesses_endsWhatItStartedAndWaits(t *testing.T) {
 	c := runs(t, dir, "worker", false)
 	gone := make(chan error, 1)
 	go func() { gone <- c.Wait() }()
-	require.NoError(t, StopProcesses(dir))
+	require.Equal(t, dir+"-2", besideKept(dir), "a demo that is up is left alone")
+	stopped, err := StopProcesses(dir)
+	require.NoError(t, err)
+	require.Equal(t, []string{"worker (process " + strconv.Itoa(c.Process.Pid) + ")"}, stopped)
 	require.NoError(t, <-gone)
-	require.NoError(t, StopProcesses(dir), "once more is fine")
-	require.NoError(t, StopProcesses(t.TempDir()), "nothing was started there")
+	require.Equal(t, dir, besideKept(dir))
+	for why, dir := range map[string]string{"once more is fine": dir, "nothing was started there": t.TempDir()} {
+		stopped, err := StopProcesses(dir)
+		require.NoError(t, err, why)
+		require.Empty(t, stopped, why)
+	}
 }
 
 func TestStopProcesses_ofAProcessThatStays_saysWhichAndWhatToDo(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	c := runs(t, dir, "worker", true)
-	err := stopProcesses(dir, 50*time.Millisecond)
+	stopped, err := stopProcesses(dir, 50*time.Millisecond)
+	require.Empty(t, stopped)
 	require.ErrorContains(t, err, "waited in vain for the end of worker, at most 50ms: process "+strconv.Itoa(c.Process.Pid)+" is still there; end it by: kill -9")
 	require.NoError(t, syscall.Kill(-c.Process.Pid, syscall.SIGKILL))
 	require.Error(t, c.Wait(), "killed")

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 	"time"
 
 	"go.temporal.io/api/operatorservice/v1"
@@ -55,6 +56,9 @@ func Worker(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
+	if err := probeRoots(ctx, l, o); err != nil {
+		return err
+	}
 	cl, err := c.Dial(ctx, o.Logger)
 	if err != nil {
 		return err
@@ -74,6 +78,26 @@ func Worker(ctx context.Context, o Options) error {
 	o.Logger.Info("worker started", "queue", queue, "roots", len(l.Config().Roots), "version", Version)
 	<-ctx.Done()
 	o.Logger.Info("worker stops", "reason", context.Cause(ctx))
+	return nil
+}
+
+// probeRoots names the roots, and refuses to work on one that cannot be worked
+// on: purges would wait and fail one by one for what is known now.
+func probeRoots(ctx context.Context, l *lake.Lake, o Options) error {
+	for _, r := range l.Config().Roots {
+		s, err := o.Open(ctx, r.URL)
+		if err == nil {
+			err = storage.Probe(ctx, s)
+		}
+		if err != nil {
+			return fmt.Errorf("root %s: %w; make the folder, mend the rights or name another --root; `lakewarden doctor` looks at everything", r.URL, err)
+		}
+		schemas := "all others"
+		if len(r.Schemas) > 0 {
+			schemas = strings.Join(r.Schemas, ", ")
+		}
+		o.Logger.Info("root", "url", r.URL, "schemas", schemas)
+	}
 	return nil
 }
 

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
+
+	"github.com/lakewarden/lakewarden/internal/config"
+	"github.com/lakewarden/lakewarden/workflows"
+)
+
+// command is a call of this program that works as pasted: it repeats how this
+// call was told to reach the server.
+func command(f config.Flags, args ...string) string {
+	words := append([]string{"lakewarden"}, args...)
+	for _, flag := range []struct{ name, value string }{
+		{"--config", f.File}, {"--address", f.Address}, {"--namespace", f.Namespace}, {"--profile", f.Profile}, {"--queue", f.Queue},
+	} {
+		if flag.value != "" {
+			words = append(words, flag.name, flag.value)
+		}
+	}
+	for i, w := range words {
+		words[i] = quoted(w)
+	}
+	return strings.Join(words, " ")
+}
+
+// quoted makes a word safe for a shell.
+func quoted(w string) string {
+	if w != "" && !strings.ContainsAny(w, " \t\n\"'`$&|;<>()*?[]#~\\!{}") {
+		return w
+	}
+	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+}
+
+// nextCommands are the calls by which a person moves a run on.
+func nextCommands(s workflows.Status, f config.Flags) []string {
+	switch {
+	case s.Stage == workflows.StageApproval && s.Approval != nil && s.Approval.State == workflows.ApprovalWaiting:
+		by := me()
+		if len(s.Approval.Approvers) > 0 {
+			by = s.Approval.Approvers[0]
+		}
+		return []string{
+			command(f, workflows.UpdateApprove, s.Table, "--by", by, "--digest", s.Approval.Digest),
+			command(f, workflows.UpdateReject, s.Table, "--by", by, "--digest", s.Approval.Digest, "--reason", "not now"),
+		}
+	case s.Stage == workflows.StageHeld:
+		return []string{command(f, workflows.UpdateRetry, s.Table)}
+	}
+	return nil
+}
+
+// nobodyWorks says that a workflow does not answer since no worker polls its
+// queue; "" when that is not the reason, or not known.
+func nobodyWorks(ctx context.Context, cl client.Client, id string, now time.Time) string {
+	d, err := cl.DescribeWorkflow(ctx, id, "")
+	if err != nil {
+		return ""
+	}
+	queue := d.RawResponse.GetExecutionConfig().GetTaskQueue().GetName()
+	r, err := cl.DescribeTaskQueue(ctx, queue, enumspb.TASK_QUEUE_TYPE_WORKFLOW)
+	if err != nil || polling(r.GetPollers(), now) > 0 {
+		return ""
+	}
+	return fmt.Sprintf("no worker polls its queue %s; start one: worker --queue %s --root URL", queue, quoted(queue))
+}
