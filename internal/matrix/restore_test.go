@@ -151,6 +151,27 @@ func restores(t *testing.T, w *world) ending {
 	return w.restore(restoreOf(e.RunID))
 }
 
+// openHolds are the holds that were registered and not ended.
+func (w *world) openHolds() (open []string) {
+	w.t.Helper()
+	const registry = "control.lakewarden_holds"
+	if !w.exists(registry) {
+		return nil
+	}
+	read := func(where string) []string {
+		ids, err := texts(w.ctx, w.snapshot(registry), []string{"hold_id"}, where)
+		require.NoError(w.t, err)
+		return ids
+	}
+	ended := read("ended_at IS NOT NULL")
+	for _, id := range read("ended_at IS NULL") {
+		if !slices.Contains(ended, id) {
+			open = append(open, id)
+		}
+	}
+	return open
+}
+
 // checkRestore: the rows are back once and recorded, or not at all.
 func checkRestore(t *testing.T, w *world, f *fate, p point, e ending) {
 	t.Helper()
@@ -161,6 +182,7 @@ func checkRestore(t *testing.T, w *world, f *fate, p point, e ending) {
 	if !back {
 		require.Equal(t, textsOf(stay), w.rows(), "all or nothing")
 	}
+	require.Equal(t, back, len(w.openHolds()) == 1, "what is back is held, and nothing else")
 	switch {
 	case f == nil || !f.broken && !f.cancelled:
 		require.NoError(t, e.err)
