@@ -97,9 +97,9 @@ func (a *app) demoEnd(ctx context.Context, env *demo.Env, keep bool, r demoResul
 			command(at, append([]string{"audit", "list"}, root...)...),
 			command(at, "run", "purge", "-f", "examples/vendas-365d.yaml", "--wait"),
 		} {
-			say("  bin/%s", line)
+			say("  %s", line)
 		}
-		say("stop them: bin/lakewarden demo --stop --dir %s", quoted(env.Dir))
+		say("stop them: %s demo --stop --dir %s", quoted(program), quoted(env.Dir))
 		return
 	}
 	if env.Foreign {
@@ -209,8 +209,7 @@ func (a *app) demoPurge(ctx context.Context, env *demo.Env, policyFile string, s
 	}
 	say("4. PurgeTable started as %s\n   %s", s.WorkflowID, env.Link(s.WorkflowID, s.RunID))
 	go a.demoApprove(ctx, cl, s, p)
-	v := &view{w: a.out, tty: isTerminal(a.out), flags: a.flags, now: a.now}
-	result, err := v.follow(ctx, cl, s.WorkflowID, s.RunID)
+	result, err := a.view(a.out).follow(ctx, cl, s.WorkflowID, s.RunID)
 	if err != nil {
 		return demoResult{}, err
 	}

@@ -15,6 +15,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	program = os.Args[0]
 	a := newApp(os.Stdout, os.Stderr)
 	err := a.root().ExecuteContext(ctx)
 	var quiet quietError
@@ -24,6 +25,10 @@ func main() {
 	case errors.As(err, &quiet): // the answer has been printed
 	default:
 		fmt.Fprintln(os.Stderr, "lakewarden:", err)
+	}
+	var coded interface{ ExitCode() int }
+	if errors.As(err, &coded) {
+		os.Exit(coded.ExitCode())
 	}
 	os.Exit(1)
 }

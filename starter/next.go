@@ -13,12 +13,22 @@ import (
 	"github.com/lakewarden/lakewarden/workflows"
 )
 
+// program is how this program was called.
+var program = "lakewarden"
+
 // command is a call of this program that works as pasted: it repeats how this
 // call was told to reach the server.
 func command(f config.Flags, args ...string) string {
-	words := append([]string{"lakewarden"}, args...)
+	words := append([]string{program}, args...)
+	queue := f.Queue
+	if args[0] != "run" { // the others find the run by its workflow
+		queue = ""
+	}
+	if f.Namespace == client.DefaultNamespace {
+		f.Namespace = ""
+	}
 	for _, flag := range []struct{ name, value string }{
-		{"--config", f.File}, {"--address", f.Address}, {"--namespace", f.Namespace}, {"--profile", f.Profile}, {"--queue", f.Queue},
+		{"--config", f.File}, {"--address", f.Address}, {"--namespace", f.Namespace}, {"--profile", f.Profile}, {"--queue", queue},
 	} {
 		if flag.value != "" {
 			words = append(words, flag.name, flag.value)

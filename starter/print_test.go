@@ -93,7 +93,7 @@ func TestStageLine_saysWhatAPersonHasToDo_inCommandsThatWorkAsPasted(t *testing.
 	waits := stageLine(workflows.Status{Table: "bronze.vendas", Stage: workflows.StageApproval, Approval: gate}, here)
 	for _, want := range []string{
 		"approval of 7 rows until 2026-03-01T03:00:00Z, by data-steward, dpo",
-		"lakewarden approve bronze.vendas --by data-steward --digest 1f0e --address 10.0.0.7:7233 --queue 'night shift'",
+		"lakewarden approve bronze.vendas --by data-steward --digest 1f0e --address 10.0.0.7:7233",
 		"lakewarden reject bronze.vendas --by data-steward --digest 1f0e --reason 'not now' --address 10.0.0.7:7233",
 	} {
 		require.Contains(t, waits, want)
@@ -101,6 +101,7 @@ func TestStageLine_saysWhatAPersonHasToDo_inCommandsThatWorkAsPasted(t *testing.
 	held := workflows.Status{Table: "bronze.vendas", Stage: workflows.StageHeld, Error: "disk full", Next: "temporal workflow update"}
 	require.Contains(t, stageLine(held, here), "disk full")
 	require.Equal(t, []string{"lakewarden retry bronze.vendas"}, nextCommands(held, config.Flags{}))
+	require.Equal(t, "lakewarden run purge -f 'my policy.yaml' --address 10.0.0.7:7233 --queue 'night shift'", command(here, "run", "purge", "-f", "my policy.yaml"))
 }
 
 func TestPlainText_ofAStatus_hasNoMarksOfMarkdown(t *testing.T) {

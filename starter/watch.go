@@ -25,23 +25,39 @@ import (
 const pollEvery = 400 * time.Millisecond
 
 func (a *app) watchCommand() *cobra.Command {
-	return &cobra.Command{
+	var asked bool
+	c := &cobra.Command{
 		Use: "watch TABLE", Short: "Follow a purge until it ends; the exit code is its outcome", Args: cobra.ExactArgs(1),
+		Example: "  lakewarden watch bronze.vendas",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, _, err := a.dial(cmd.Context())
 			if err != nil {
 				return err
 			}
 			defer cl.Close()
-			return a.watch(cmd.Context(), cl, workflowID(args[0]), "")
+			v := a.view(a.err)
+			v.untilAsked = asked
+			return a.watchBy(cmd.Context(), v, cl, workflowID(args[0]), "")
 		},
 	}
+	c.Flags().BoolVar(&asked, "until-asked", false, "stop watching, with exit code 0, when the run waits for a person")
+	return c
+}
+
+func (a *app) view(w io.Writer) *view {
+	return &view{w: w, tty: isTerminal(w), flags: a.flags, now: a.now}
 }
 
 // watch follows a run until it ends, then prints its result.
 func (a *app) watch(ctx context.Context, cl client.Client, id, runID string) error {
-	v := &view{w: a.err, tty: isTerminal(a.err), flags: a.flags, now: a.now}
+	return a.watchBy(ctx, a.view(a.err), cl, id, runID)
+}
+
+func (a *app) watchBy(ctx context.Context, v *view, cl client.Client, id, runID string) error {
 	r, err := v.follow(ctx, cl, id, runID)
+	if errors.Is(err, errAsked) {
+		return nil
+	}
 	if ctx.Err() != nil { // Ctrl-C ends the watching, not the run
 		table := strings.TrimPrefix(id, workflows.PurgeID(""))
 		return fmt.Errorf("no longer watching; %s goes on\n  look: %s\n  cancel it: %s", id, command(a.flags, "status", table), command(a.flags, "cancel", table))
@@ -64,6 +80,9 @@ func (v *view) follow(ctx context.Context, cl client.Client, id, runID string) (
 			return result, err
 		case <-tick.C:
 			v.show(ctx, cl, id, runID)
+			if v.untilAsked && (v.stage == workflows.StageApproval || v.stage == workflows.StageHeld) {
+				return result, errAsked
+			}
 		}
 	}
 }
@@ -118,6 +137,9 @@ func printResult(w io.Writer, r workflows.PurgeResult) {
 	}
 }
 
+// errAsked ends the following of a run that waits for a person.
+var errAsked = errors.New("the run waits for a person")
+
 // view draws stages as lines and the running activity as a bar.
 type view struct {
 	w     io.Writer
@@ -128,6 +150,8 @@ type view struct {
 	flags config.Flags // of this call, which the commands shown repeat
 	now   func() time.Time
 	alone bool // it was said that no worker is there
+	// untilAsked ends the following when a person has to act.
+	untilAsked bool
 	// attempts are the newest that were printed, by step.
 	attempts map[string]int32
 }
