@@ -21,11 +21,23 @@ func (d *decoder) add(path string, line int, example, format string, args ...any
 	d.problems = append(d.problems, Problem{Path: path, Line: line, Message: fmt.Sprintf(format, args...), Example: example})
 }
 
+// written is a value that may be written in more than one form. fromNode takes
+// it, or says what is wanted instead.
+type written interface {
+	fromNode(n *node) (want string)
+}
+
 // value decodes n into v, whose type decides what may be written. optional
 // keys must not be empty: leaving one out is the way not to give it.
 func (d *decoder) value(n *node, v reflect.Value, path string, optional bool) {
 	if n.kind == kindNull {
 		d.add(path, n.line, d.keys.example(path), "no value; write one or remove the key")
+		return
+	}
+	if w, ok := v.Addr().Interface().(written); ok {
+		if want := w.fromNode(n); want != "" {
+			d.mismatch(n, path, want)
+		}
 		return
 	}
 	switch v.Kind() {

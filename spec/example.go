@@ -10,6 +10,7 @@ var documents = map[string]document{
 	KindRetentionPolicy: {keys: policyKeys, example: Example()},
 	KindPurgeLakehouse:  {keys: lakehouseKeys, example: ExamplePurgeLakehouse()},
 	KindRestoreRequest:  {keys: restoreKeys, example: ExampleRestoreRequest()},
+	KindPartitionCheck:  {keys: partitionKeys, example: ExamplePartitionCheck()},
 }
 
 // Example is a valid retention policy, small enough for an error message.

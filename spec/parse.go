@@ -15,7 +15,7 @@ import (
 var errEmpty = errors.New("the document is empty")
 
 // Document is what a file of this package holds: a RetentionPolicy, a
-// PurgeLakehouse or a RestoreRequest.
+// PurgeLakehouse, a RestoreRequest or a PartitionCheck.
 type Document interface {
 	// Validate lists everything that is wrong with the document as it would run.
 	// A nil loader leaves out whether a time zone exists.
@@ -36,6 +36,11 @@ func ParsePurgeLakehouse(data []byte) (PurgeLakehouse, error) {
 // ParseRestoreRequest reads a restore request as Parse reads a policy.
 func ParseRestoreRequest(data []byte) (RestoreRequest, error) {
 	return parse[RestoreRequest](data, KindRestoreRequest)
+}
+
+// ParsePartitionCheck reads a partition check as Parse reads a policy.
+func ParsePartitionCheck(data []byte) (PartitionCheck, error) {
+	return parse[PartitionCheck](data, KindPartitionCheck)
 }
 
 func parse[T any](data []byte, kind string) (T, error) {
@@ -68,6 +73,8 @@ func Check(data []byte, zones ZoneLoader) (Document, Problems) {
 		return check[PurgeLakehouse](n, KindPurgeLakehouse, zones)
 	case KindRestoreRequest:
 		return check[RestoreRequest](n, KindRestoreRequest, zones)
+	case KindPartitionCheck:
+		return check[PartitionCheck](n, KindPartitionCheck, zones)
 	}
 	kinds := slices.Sorted(maps.Keys(documents))
 	return nil, Problems{{Path: "kind", Line: k.line, Example: "kind: " + or(nearest(k.text, kinds), KindRetentionPolicy),
@@ -125,6 +132,11 @@ func (l *PurgeLakehouse) UnmarshalJSON(data []byte) error {
 // UnmarshalJSON is as strict as ParseRestoreRequest. It does not validate.
 func (r *RestoreRequest) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, r, KindRestoreRequest)
+}
+
+// UnmarshalJSON is as strict as ParsePartitionCheck. It does not validate.
+func (p *PartitionCheck) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, p, KindPartitionCheck)
 }
 
 func unmarshal(data []byte, v any, kind string) error {

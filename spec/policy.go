@@ -8,6 +8,7 @@ const (
 	KindRetentionPolicy = "RetentionPolicy"
 	KindPurgeLakehouse  = "PurgeLakehouse"
 	KindRestoreRequest  = "RestoreRequest"
+	KindPartitionCheck  = "PartitionCheck"
 )
 
 // None is written where a table or column is deliberately not used:

@@ -11,3 +11,11 @@ var policySchema []byte
 // PolicySchema is the JSON Schema of a retention policy, for editors. It states
 // names, types, allowed values and forms; Validate finds more.
 func PolicySchema() []byte { return append([]byte(nil), policySchema...) }
+
+// partitionSchema is generated as policySchema is.
+//
+//go:embed schema/partition-check.schema.json
+var partitionSchema []byte
+
+// PartitionSchema is the JSON Schema of a partition check, for editors.
+func PartitionSchema() []byte { return append([]byte(nil), partitionSchema...) }

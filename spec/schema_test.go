@@ -212,7 +212,7 @@ func TestSchema_refuses_what_an_editor_should_underline(t *testing.T) {
 
 func TestKeys_every_key_of_every_type_has_a_right_value(t *testing.T) {
 	t.Parallel()
-	for kind, doc := range map[string]any{KindRetentionPolicy: RetentionPolicy{}, KindPurgeLakehouse: PurgeLakehouse{}, KindRestoreRequest: RestoreRequest{}} {
+	for kind, doc := range map[string]any{KindPartitionCheck: PartitionCheck{}, KindRetentionPolicy: RetentionPolicy{}, KindPurgeLakehouse: PurgeLakehouse{}, KindRestoreRequest: RestoreRequest{}} {
 		paths := pathsOf(reflect.TypeOf(doc), "")
 		for _, path := range paths {
 			if strings.HasPrefix(path, "policies.") {
