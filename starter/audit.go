@@ -57,11 +57,23 @@ func (a *app) auditList(name *string) *cobra.Command {
 	return c
 }
 
+// counted is a count of a row; nothing for the later rows of a run, which repeat
+// no counts of the first.
+func counted(status string, n *int64) string {
+	switch status {
+	case evidence.StatusVacuumed, evidence.StatusErased, evidence.StatusErasureIncomplete:
+		if n == nil {
+			return ""
+		}
+	}
+	return evidence.Count(n)
+}
+
 func printAudit(w io.Writer, rows []evidence.AuditRow) {
 	lines := make([][]string, len(rows))
 	for i, r := range rows {
 		lines[i] = []string{
-			r.ExecTime.UTC().Format(time.DateTime), r.TargetTable, r.Status, evidence.Count(r.RowsMarked), evidence.Count(r.RowsArchived), evidence.Count(r.RowsDeleted), r.ApprovedBy, r.RunID,
+			r.ExecTime.UTC().Format(time.DateTime), r.TargetTable, r.Status, counted(r.Status, r.RowsMarked), counted(r.Status, r.RowsArchived), counted(r.Status, r.RowsDeleted), r.ApprovedBy, r.RunID,
 		}
 	}
 	printTable(w, []string{"time (UTC)", "table", "status", "marked", "archived", "deleted", "approved by", "run"}, lines)

@@ -164,5 +164,5 @@ func (p *purge) end(ctx workflow.Context, cause error) (PurgeResult, error) {
 	if p.status.Outcome == activities.StatusCancelled {
 		return result, temporal.NewCanceledError(result)
 	}
-	return result, failure(typeOf(p.status.Outcome, cause), p.status.Outcome+": "+p.status.Error, result)
+	return result, failure(typeOf(p.status.Outcome, cause), summary(p.status.Outcome, p.status.Error), result)
 }

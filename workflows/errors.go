@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 
@@ -24,7 +25,16 @@ const (
 // outcomeError ends a run with a named outcome of its own.
 type outcomeError struct{ status, message string }
 
-func (e outcomeError) Error() string { return e.status + ": " + e.message }
+func (e outcomeError) Error() string { return summary(e.status, e.message) }
+
+// summary is an outcome with its reason, in one sentence: "rejected by dpo", but
+// "failed: disk full".
+func summary(outcome, reason string) string {
+	if reason == "" || strings.HasPrefix(reason, outcome) {
+		return cmp.Or(reason, outcome)
+	}
+	return outcome + ": " + reason
+}
 
 func failure(kind, message string, details any) error {
 	o := temporal.ApplicationErrorOptions{NonRetryable: true}

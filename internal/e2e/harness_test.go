@@ -63,20 +63,22 @@ func findCLI() (string, error) {
 	return "", errors.New("no Temporal CLI in bin/ or on PATH: make temporal builds it")
 }
 
+func freePort() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	return port, errors.Join(err, l.Close())
+}
+
 func newServer(dir string) (*server, error) {
 	cli, err := findCLI()
 	if err != nil {
 		return nil, err
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := freePort()
 	if err != nil {
-		return nil, err
-	}
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		return nil, err
-	}
-	if err := l.Close(); err != nil {
 		return nil, err
 	}
 	s := &server{cli: cli, port: port, address: "127.0.0.1:" + port, db: filepath.Join(dir, "temporal.db")}
