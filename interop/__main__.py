@@ -4,7 +4,12 @@ import argparse
 import os
 import sys
 
+import alternate
+import busy
+import collection
+import commands
 import theyread
+import weread
 from engines import DeltaRS, DuckDB, Engine, Spark
 from judge import World
 from ours import Ours
@@ -12,6 +17,11 @@ from report import Report
 
 AREAS = {
     "they read ours": theyread.run,
+    "we read theirs": weread.run,
+    "in turns": alternate.run,
+    "commands of Spark": commands.run,
+    "at the same time": busy.run,
+    "others' tables": collection.run,
 }
 
 

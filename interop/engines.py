@@ -3,6 +3,7 @@
 import glob
 import importlib.util
 import os
+import tempfile
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -69,6 +70,8 @@ class Spark:
     def __init__(self, jars: str, scratch: str) -> None:
         from pyspark.sql import SparkSession
 
+        os.makedirs(scratch, exist_ok=True)
+        self._scratch = scratch
         found = glob.glob(f"{jars}/*.jar")
         if not found:
             raise RuntimeError("the jars of Delta Lake are missing")
@@ -109,6 +112,15 @@ class Spark:
 
     def sql(self, statement: str) -> Any:
         return self.session.sql(statement)
+
+    def frame(self, rows: pa.Table) -> Any:
+        """A data frame of the rows, by way of a Parquet file."""
+        import pyarrow.parquet as pq
+
+        handle, path = tempfile.mkstemp(suffix=".parquet", dir=self._scratch)
+        os.close(handle)
+        pq.write_table(rows, path, use_deprecated_int96_timestamps=False, coerce_timestamps="us")
+        return self.session.read.parquet(path)
 
     def arrow(self, frame: Any) -> pa.Table:
         """The rows of a data frame as Arrow."""

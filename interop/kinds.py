@@ -99,9 +99,9 @@ NESTED = [
     ("counts", _map("string", "long"), pa.map_(pa.string(), pa.int64()), _sometimes([[("k", 1), ("l", None)], [], None])),
     (
         "person",
-        _struct([("first name", "string"), ("born", "date"), ("scores", _array("double"))]),
-        pa.struct([("first name", pa.string()), ("born", pa.date32()), ("scores", pa.list_(pa.float64()))]),
-        _sometimes([{"first name": "Zoë", "born": dt.date(1999, 12, 31), "scores": [1.5, None]}, {"first name": None, "born": None, "scores": None}, None]),
+        _struct([("first_name", "string"), ("born", "date"), ("scores", _array("double"))]),
+        pa.struct([("first_name", pa.string()), ("born", pa.date32()), ("scores", pa.list_(pa.float64()))]),
+        _sometimes([{"first_name": "Zoë", "born": dt.date(1999, 12, 31), "scores": [1.5, None]}, {"first_name": None, "born": None, "scores": None}, None]),
     ),
     (
         "orders",

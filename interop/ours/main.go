@@ -79,6 +79,7 @@ var operations = map[string]operation{
 	"delete":         deleteRows,
 	"verify":         verify,
 	"purge":          purgeAll,
+	"undo":           undoRun,
 	"restore_rows":   restoreRows,
 }
 

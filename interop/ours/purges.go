@@ -208,6 +208,15 @@ func (p *purging) undo(ctx context.Context) error {
 	return nil
 }
 
+// undoRun takes a run back whose steps failed.
+func undoRun(ctx context.Context, r *request) (any, error) {
+	p, err := openPurge(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return nil, p.undo(ctx)
+}
+
 // restoreRows puts purged rows back, as a run of its own.
 func restoreRows(ctx context.Context, r *request) (any, error) {
 	p, err := openPurge(ctx, r)

@@ -1,0 +1,67 @@
+"""lakewarden reads what other engines wrote, at every version, and purges it;
+the writer and the others judge."""
+
+import kinds
+import recipes
+from judge import World, agree, digest
+from recipes import Recipe
+
+
+def run(w: World) -> None:
+    for recipe in recipes.RECIPES:
+        writer = w.engine(recipe.engine)
+        if writer is None:
+            continue
+        table = w.folder(f"weread/{recipe.name}")
+        try:
+            recipes.make(recipe, writer, table)
+        except Exception as err:
+            w.report.error(recipe.engine, f"write {recipe.name}", err)
+            continue
+        try:
+            _versions(w, recipe, table)
+            _purge(w, recipe, table)
+        except Exception as err:
+            w.report.broken(recipe.name, err)
+
+
+def _versions(w: World, recipe: Recipe, table: str) -> None:
+    """Every version in the full form, else the newest by all and the others by
+    delta-rs, which is fast."""
+    last = w.ours.detail(table)["Version"]
+    agree(w, table, f"{recipe.name} as written")
+    for version in range(last):
+        agree(w, table, f"{recipe.name} version {version}", version=version, spark=w.full)
+
+
+def _purge(w: World, recipe: Recipe, table: str) -> None:
+    """A purge of what another engine wrote, then a look by all of them."""
+    before = w.ours.read(table)
+    schema = w.ours.detail(table)["schema"]
+    archive, folder = w.folder(f"weread/{recipe.name}.archive"), w.folder(f"weread/{recipe.name}.runs")
+    done = w.ours.call("purge", table, archive=archive, folder=folder, run="purge", where=due_of(schema), column=kinds.MARKER)
+    what = f"{recipe.name} after purge"
+    after = agree(w, table, what)
+    archived = agree(w, archive, f"archive of {recipe.name}", spark=w.full)
+    if after is None or archived is None:
+        return
+    both = digest_of_both(after, archived, schema)
+    if done["outcome"] == "done" and both == digest(before, schema):
+        w.report.ok("lakewarden")
+    else:
+        w.report.fail("lakewarden", what, f"{done['outcome']}: kept and archived rows are not the rows before")
+    w.ours.call("checkpoint", table)
+    w.ours.call("vacuum", table, retention_hours=0.000001, override="a check by other engines", ahead_hours=1)
+    agree(w, table, f"{recipe.name} after vacuum", after)
+
+
+def due_of(schema: dict) -> str:
+    kind = next(f["type"] for f in schema["fields"] if f["name"] == "event_date")
+    return kinds.DUE if kind == "date" else "event_date < TIMESTAMP_NTZ'2024-04-01 00:00:00'"
+
+
+def digest_of_both(a, b, schema):  # type: ignore[no-untyped-def]
+    from rowtext import checksum, row_texts
+
+    texts = row_texts(a, schema) + row_texts(b, schema)
+    return len(texts), checksum(texts)
