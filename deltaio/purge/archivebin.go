@@ -18,8 +18,11 @@ import (
 )
 
 // binBytes bounds the source files that are archived together: small ones of a
-// partition become one file of the archive.
-const binBytes = 128 << 20
+// partition become one file of the archive. Bins are written side by side, so
+// that it is also the size from which a table without partitions keeps several
+// cores busy; it does not depend on the worker, so that another one finds what
+// was staged.
+const binBytes = 32 << 20
 
 // bin is a group of source files of one partition.
 type bin struct {
