@@ -64,7 +64,7 @@ type PartitionScheme struct {
 // Expected is the range of partitions that must be there: last (a window that
 // ends now), or start with or without end.
 type Expected struct {
-	// Window that ends with the period that was due last, such as 14 days.
+	// Window of periods that have ended, such as 14 days; the one in progress is looked at beside them.
 	Last Period `json:"last,omitempty"`
 	// First day of a fixed range, as yyyy-MM-dd.
 	Start string `json:"start,omitempty"`

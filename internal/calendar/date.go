@@ -50,7 +50,12 @@ func (d Date) addMonths(n int) time.Time {
 // next.
 func StartOf(d Date, zone *time.Location) time.Time {
 	y, m, day := d.parts()
-	wall := time.Date(y, m, day, 0, 0, 0, 0, time.UTC)
+	return startOfWall(time.Date(y, m, day, 0, 0, 0, 0, time.UTC), zone)
+}
+
+// startOfWall is the first instant at which clocks in the zone show what wall
+// shows in UTC, or a later time.
+func startOfWall(wall time.Time, zone *time.Location) time.Time {
 	// No offset exceeds a day: the zone's stretches of one offset around it.
 	at, end := wall.Add(-26*time.Hour), wall.Add(26*time.Hour)
 	for at.Before(end) {
@@ -59,7 +64,7 @@ func StartOf(d Date, zone *time.Location) time.Time {
 		_, next := local.ZoneBounds()
 		start := wall.Add(-time.Duration(offset) * time.Second)
 		if start.Before(at) {
-			start = at // the stretch begins past midnight of d
+			start = at // the stretch begins past the wall's time
 		}
 		if next.IsZero() || start.Before(next) {
 			return start.UTC()
