@@ -58,7 +58,7 @@ Runs are Temporal workflows; a worker does the work.`,
 	root.AddCommand(
 		a.runCommand(), a.decideCommand(workflows.UpdateApprove), a.decideCommand(workflows.UpdateReject), a.retryCommand(), a.cancelCommand(),
 		a.statusCommand(), a.watchCommand(), a.scheduleCommand(), a.restoreCommand(), a.verifyCommand(), a.auditCommand(),
-		a.specCommand(), a.doctorCommand(), a.demoCommand(), a.sampleCommand(),
+		a.tableCommand(), a.specCommand(), a.doctorCommand(), a.demoCommand(), a.sampleCommand(),
 	)
 	return root
 }

@@ -2,6 +2,7 @@ package scan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -41,7 +42,7 @@ func (m *matcher) constant(f *schema.Field) (value any, ok bool, err error) {
 // find gives the child of group that holds f; nil when the file lacks it.
 func (m *matcher) find(group *footer.Node, f *schema.Field) (*footer.Node, error) {
 	name := m.name(f)
-	if m.opt.ByFieldID {
+	if m.opt.ByFieldID && !slices.Contains(m.opt.ByName, f.Name) {
 		if id, ok := f.ColumnID(); ok {
 			return only(group, name, func(c *footer.Node) bool { return c.HasFieldID && c.FieldID == id })
 		}

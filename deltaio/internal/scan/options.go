@@ -25,6 +25,9 @@ type Options struct {
 	// Const fills further columns, by physical name, with a Go value as
 	// expr.Range describes them; nil is null.
 	Const map[string]any
+	// ByName are columns that are none of the table's own, such as _change_type in
+	// change files: found by their name even where ByFieldID is set.
+	ByName []string
 	// RowGroups are the row groups to read, ascending; nil means all.
 	RowGroups []int
 	// BatchRows bounds the rows of a batch; 0 means DefaultBatchRows. Batches
