@@ -100,8 +100,8 @@ bench-peers: ## whole operations beside DuckDB, delta-rs and Spark; ARGS="--repe
 	bench/run $(ARGS)
 
 .PHONY: interop
-interop: ## other engines read what we write, and we read what they write
-	@if [ -x interop/run ]; then exec interop/run; else echo "interop/ is not part of this checkout"; fi
+interop: ## Spark, delta-rs and DuckDB judge our tables, and we read theirs; LAKEWARDEN_INTEROP=full for the long form
+	interop/run $(ARGS)
 
 .PHONY: tools
 tools: bin/.golangci-lint-$(GOLANGCI_VERSION) bin/.workflowcheck-$(WORKFLOWCHECK_VERSION) server ## what the targets above need, into bin/

@@ -18,13 +18,15 @@ from rowtext import checksum, row_texts
 
 README = """# Fixtures
 
-Small tables as other engines write them, with what their own writers read from
-them at every version (`expected.json`: rows, checksum in the encoding of package
-rowtext, first rows as text). `go test ./deltaio -run Fixtures` reads them all.
+Small tables as other engines write them (`NAME.tar.gz`, one each, since their
+paths hold characters that not every file system takes), with what their own
+writers read from them at every version (`NAME.json`: rows, checksum in the
+encoding of package rowtext, first rows as text). `go test ./deltaio -run Fixtures`
+reads them all, and writes to copies.
 
 Made by `interop/run --fixtures`; the recipe of each stands under its name in
-`interop/recipes.py`. Data files of tables written anew have other names and times,
-and the same rows.
+`interop/recipes.py`. Tables made anew have other file names and times, and the
+same rows.
 
 | table | engine | shows | versions | rows |
 |---|---|---|---|---|

@@ -72,13 +72,13 @@ func arrowFile(path string) iter.Seq2[arrow.Record, error] {
 			yield(nil, err)
 			return
 		}
-		defer f.Close()
+		defer f.Close() //nolint:errcheck // nothing was written
 		in, err := ipc.NewFileReader(f)
 		if err != nil {
 			yield(nil, fmt.Errorf("%s: %w", path, err))
 			return
 		}
-		defer in.Close()
+		defer in.Close() //nolint:errcheck // it closes f, which was only read
 		for i := range in.NumRecords() {
 			rec, err := in.Record(i)
 			if !yield(rec, err) || err != nil {
