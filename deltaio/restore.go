@@ -18,6 +18,9 @@ type RestoreOptions struct {
 	Version int64
 	Step    *Step
 	Info    map[string]any
+	// Guard as in CommitOptions. Without one a restore also takes back what others
+	// commit while it runs.
+	Guard func(context.Context) error
 }
 
 // RestoreResult counts the files.
@@ -49,7 +52,7 @@ func Restore(ctx context.Context, t *Table, opt RestoreOptions) (*RestoreResult,
 	res, err := t.Commit(ctx, nil, CommitOptions{
 		Operation: "RESTORE", Parameters: map[string]any{"version": opt.Version, "timestamp": nil},
 		Step: opt.Step, Info: opt.Info, Reads: ReadSet{All: true}, IsolationSerializable: true, Rebuild: appendRetries,
-		Metrics: metrics,
+		Metrics: metrics, Guard: opt.Guard,
 	}, func(ctx context.Context, base *Snapshot, _ int) ([]log.Action, error) {
 		target, err := t.SnapshotAt(ctx, opt.Version)
 		if err != nil {
