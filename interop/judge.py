@@ -94,6 +94,16 @@ def _compare_expected(w: World, rows: pa.Table, expected: pa.Table, schema: dict
         w.report.fail("lakewarden", what, f"{rows.num_rows} rows, expected {expected.num_rows}, or others of them")
 
 
+def vacuumed(w: World, table: str, what: str) -> None:
+    """After a vacuum without retention storage holds the live data files alone."""
+    live = w.ours.detail(table)["Files"]
+    found = [n for folder, _, names in os.walk(table) if "/_delta_log" not in folder for n in names if n.endswith(".parquet")]
+    if len(found) == live:
+        w.report.ok("lakewarden")
+    else:
+        w.report.fail("lakewarden", what, f"{len(found)} data files lie in storage, {live} are live")
+
+
 def due(rows: pa.Table) -> pa.Table:
     return where(rows, _is_due(rows))
 

@@ -5,7 +5,7 @@ from typing import Any
 import pyarrow as pa
 
 import kinds
-from judge import World, agree, due, kept
+from judge import World, agree, due, kept, vacuumed
 from kinds import DUE, MARKER, Kind
 
 
@@ -48,7 +48,7 @@ class _Life:
         self.w.ours.append(self.table, k.written(30, 50))
         self._agree("second append", k.rows(0, 50))
         self._call("add_column", name="extra", type="integer")
-        self._agree("add column", k.rows(0, 50), spark=True)
+        self._agree("add column", k.rows(0, 50))
 
     def _undone(self) -> None:
         plan = self._call("plan", run="undone", column=MARKER)
@@ -69,7 +69,7 @@ class _Life:
         if deleted["outcome"] != "done":
             raise AssertionError(f"delete: {deleted}")
         left = kept(before)
-        self._agree("delete", left, spark=True)
+        self._agree("delete", left)
         return left
 
     def _back(self, left: pa.Table) -> None:
@@ -80,7 +80,7 @@ class _Life:
         self._call("restore_rows", run="back", purge_of="first", column=MARKER, keys=[k.key])
         self._agree("restore of rows", all_rows, spark=True)
         self._call("restore", version=before)
-        self._agree("restore of a version", left, spark=True)
+        self._agree("restore of a version", left)
         self._call("restore", version=before + 1)
         self._agree("restore forwards", all_rows)
         self._call("purge", run="plain", column="")
@@ -91,3 +91,4 @@ class _Life:
         self._agree("checkpoint", left)
         self._call("vacuum", retention_hours=0.000001, override="a check by other engines", ahead_hours=1)
         self._agree("vacuum", left, spark=True)
+        vacuumed(self.w, self.table, f"{self.kind.name} after vacuum")
