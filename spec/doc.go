@@ -1,5 +1,5 @@
 // Package spec holds what a user writes: retention policies, lists of them,
-// requests to restore a run, and checks of partitions. It owns their types, defaults, strict decoding from
+// requests to restore a run, checks of partitions, and Silver tables. It owns their types, defaults, strict decoding from
 // YAML and JSON, validation, and the JSON Schema for editors.
 //
 // It refuses what it does not understand: an unknown, duplicated, empty or

@@ -11,6 +11,7 @@ var documents = map[string]document{
 	KindPurgeLakehouse:  {keys: lakehouseKeys, example: ExamplePurgeLakehouse()},
 	KindRestoreRequest:  {keys: restoreKeys, example: ExampleRestoreRequest()},
 	KindPartitionCheck:  {keys: partitionKeys, example: ExamplePartitionCheck()},
+	KindSilverTable:     {keys: silverKeys, example: ExampleSilverTable()},
 }
 
 // Example is a valid retention policy, small enough for an error message.

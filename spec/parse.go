@@ -15,7 +15,7 @@ import (
 var errEmpty = errors.New("the document is empty")
 
 // Document is what a file of this package holds: a RetentionPolicy, a
-// PurgeLakehouse, a RestoreRequest or a PartitionCheck.
+// PurgeLakehouse, a RestoreRequest, a PartitionCheck or a SilverTable.
 type Document interface {
 	// Validate lists everything that is wrong with the document as it would run.
 	// A nil loader leaves out whether a time zone exists.
@@ -41,6 +41,11 @@ func ParseRestoreRequest(data []byte) (RestoreRequest, error) {
 // ParsePartitionCheck reads a partition check as Parse reads a policy.
 func ParsePartitionCheck(data []byte) (PartitionCheck, error) {
 	return parse[PartitionCheck](data, KindPartitionCheck)
+}
+
+// ParseSilverTable reads a Silver spec as Parse reads a policy.
+func ParseSilverTable(data []byte) (SilverTable, error) {
+	return parse[SilverTable](data, KindSilverTable)
 }
 
 func parse[T any](data []byte, kind string) (T, error) {
@@ -75,6 +80,8 @@ func Check(data []byte, zones ZoneLoader) (Document, Problems) {
 		return check[RestoreRequest](n, KindRestoreRequest, zones)
 	case KindPartitionCheck:
 		return check[PartitionCheck](n, KindPartitionCheck, zones)
+	case KindSilverTable:
+		return check[SilverTable](n, KindSilverTable, zones)
 	}
 	kinds := slices.Sorted(maps.Keys(documents))
 	return nil, Problems{{Path: "kind", Line: k.line, Example: "kind: " + or(nearest(k.text, kinds), KindRetentionPolicy),
@@ -137,6 +144,11 @@ func (r *RestoreRequest) UnmarshalJSON(data []byte) error {
 // UnmarshalJSON is as strict as ParsePartitionCheck. It does not validate.
 func (p *PartitionCheck) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, p, KindPartitionCheck)
+}
+
+// UnmarshalJSON is as strict as ParseSilverTable. It does not validate.
+func (t *SilverTable) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, t, KindSilverTable)
 }
 
 func unmarshal(data []byte, v any, kind string) error {

@@ -9,6 +9,7 @@ const (
 	KindPurgeLakehouse  = "PurgeLakehouse"
 	KindRestoreRequest  = "RestoreRequest"
 	KindPartitionCheck  = "PartitionCheck"
+	KindSilverTable     = "SilverTable"
 )
 
 // None is written where a table or column is deliberately not used:

@@ -19,3 +19,11 @@ var partitionSchema []byte
 
 // PartitionSchema is the JSON Schema of a partition check, for editors.
 func PartitionSchema() []byte { return append([]byte(nil), partitionSchema...) }
+
+// silverSchema is generated as policySchema is.
+//
+//go:embed schema/silver-table.schema.json
+var silverSchema []byte
+
+// SilverSchema is the JSON Schema of a Silver spec, for editors.
+func SilverSchema() []byte { return append([]byte(nil), silverSchema...) }
