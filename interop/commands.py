@@ -19,8 +19,9 @@ def run(w: World) -> None:
     if w.spark is None:
         w.report.skip("commands: Spark is not there")
         return
+    names = NAMES if w.full else ["change-feed", "everything"]
     for kind in kinds.KINDS:
-        if kind.name in NAMES:
+        if kind.name in names:
             try:
                 _Commands(w, w.spark, kind).all()
             except Exception as err:
@@ -55,16 +56,19 @@ class _Commands:
             self.w.report.fail(engine, f"{self.kind.name}: {what}", str(why)[:600])
 
     def history(self) -> None:
-        theirs = [(r["version"], r["operation"]) for r in self.spark.sql(f"DESCRIBE HISTORY {self.t}").collect()]
+        entries = self.spark.sql(f"DESCRIBE HISTORY {self.t}").collect()
+        theirs = [(r["version"], r["operation"]) for r in entries]
         ours = [(c["version"], c["operation"]) for c in self.w.ours.call("history", self.table)]
         self.say(theirs == ours, "Spark", "DESCRIBE HISTORY", f"{theirs}, lakewarden {ours}")
-        metrics = {r["operation"]: r["operationMetrics"] for r in self.spark.sql(f"DESCRIBE HISTORY {self.t}").collect()}
+        metrics = {r["operation"]: r["operationMetrics"] for r in entries}
         self.say(metrics["DELETE"].get("numDeletedRows") == str(due(self.kind.rows(0, 50)).num_rows), "Spark", "metrics of the delete", metrics["DELETE"])
 
     def time_travel(self) -> None:
         stamps = {r["version"]: r["timestamp"] for r in self.spark.sql(f"DESCRIBE HISTORY {self.t}").collect()}
         for version, stamp in sorted(stamps.items()):
             agree(self.w, self.table, f"{self.kind.name} VERSION AS OF {version}", version=version)
+            if version % 3 and not self.w.full:
+                continue
             at = self.spark.sql(f"SELECT count(*) AS n FROM {self.t} TIMESTAMP AS OF '{stamp}'").collect()[0]["n"]
             rows = self.w.ours.read(self.table, version).num_rows
             self.say(at == rows, "Spark", f"TIMESTAMP AS OF version {version}", f"{at} rows, lakewarden {rows}")
