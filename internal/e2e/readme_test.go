@@ -54,7 +54,7 @@ func TestREADME_its_commands_work_as_pasted(t *testing.T) {
 	c.Stdout, c.Stderr = out, out
 	require.NoError(t, c.Start())
 	defer func() { _ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }() // nothing may be left
-	end, err := c.Process.Wait() // c.Wait would wait for what is left in the background, too
+	end, err := c.Process.Wait()                                         // c.Wait would wait for what is left in the background, too
 	require.NoError(t, err)
 	said, err := os.ReadFile(out.Name())
 	require.NoError(t, err)
