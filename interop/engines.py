@@ -105,10 +105,10 @@ class Spark:
         self.version = f"{self.session.version} Delta {_delta_version(found)}"
 
     def read(self, table: str, version: int | None = None) -> pa.Table:
-        reader = self.session.read.format("delta")
-        if version is not None:
-            reader = reader.option("versionAsOf", version)
-        return self.arrow(reader.load(table))
+        # By SQL: it makes the catalog in the driver, without which a task that fills
+        # in a column's default finds no session.
+        at = "" if version is None else f" VERSION AS OF {version}"
+        return self.arrow(self.sql(f"SELECT * FROM delta.`{table}`{at}"))
 
     def sql(self, statement: str) -> Any:
         return self.session.sql(statement)
