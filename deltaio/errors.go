@@ -120,7 +120,7 @@ func IsDamaged(err error) bool {
 // is not handled.
 func IsUnsupported(err error) bool {
 	var u *UnsupportedError
-	return errors.As(err, &u) || errors.Is(err, scan.ErrUnsupported)
+	return errors.As(err, &u) || errors.Is(err, scan.ErrUnsupported) || errors.Is(err, schema.ErrUnknownType)
 }
 
 func isNotExist(err error) bool { return errors.Is(err, storage.ErrNotExist) }

@@ -109,7 +109,11 @@ func FsckDamaged(t *Table, opt FsckOptions, err error) *FsckReport {
 	if errors.As(err, &damage) && damage.Key != "" {
 		key = damage.Key
 	}
-	f.found(FindingLog, key, "the table cannot be loaded, and nothing else was compared: %v", err)
+	kind := FindingLog
+	if wrong := (*log.ChecksumError)(nil); errors.As(err, &wrong) {
+		kind = FindingChecksum
+	}
+	f.found(kind, key, "the table cannot be loaded, and nothing else was compared: %v", err)
 	return f.done()
 }
 
@@ -171,22 +175,35 @@ func (f *fsck) compareChecksums(ctx context.Context, in *log.Inspection) error {
 		case !f.opt.Deep || v < in.First || v > in.Latest:
 			f.report.ChecksumsSkipped++
 			continue
-		case at == nil || at.Version > v:
-			var err error
-			if at, err = log.Load(ctx, f.s.table.store, v); err != nil {
-				return fmt.Errorf("version %d: %w", v, err)
-			}
 		default:
-			var err error
-			if at, err = at.Advance(ctx, f.s.table.store, v); err != nil {
+			next, err := f.version(ctx, at, v)
+			if wrong := (*log.ChecksumError)(nil); errors.As(err, &wrong) {
+				f.report.Checksums++
+				f.found(FindingChecksum, log.ChecksumKey(v), "%v", wrong)
+				continue
+			}
+			if err != nil && IsDamaged(err) {
+				f.found(FindingLog, log.CommitKey(v), "the version does not load: %v", err)
+				continue
+			}
+			if err != nil {
 				return fmt.Errorf("version %d: %w", v, err)
 			}
+			at = next
 		}
 		if err := f.compareChecksum(ctx, v, at); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// version goes on from an older state where there is one.
+func (f *fsck) version(ctx context.Context, from *log.State, v int64) (*log.State, error) {
+	if from == nil || from.Version > v {
+		return log.Load(ctx, f.s.table.store, v)
+	}
+	return from.Advance(ctx, f.s.table.store, v)
 }
 
 func (f *fsck) compareChecksum(ctx context.Context, v int64, at *log.State) error {

@@ -3,10 +3,14 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
 )
+
+// ErrUnknownType: a schema has a type that this package does not know.
+var ErrUnknownType = errors.New("the type is not supported")
 
 // maxDepth bounds nesting, so that a hostile schema string cannot exhaust the
 // stack.
@@ -122,7 +126,7 @@ func parseName(name, path string) (Type, error) {
 		}
 		return Decimal{p, s}, nil
 	}
-	return nil, fmt.Errorf("%s: type %q is not supported", path, name)
+	return nil, fmt.Errorf("%s: type %q: %w", path, name, ErrUnknownType)
 }
 
 // JSON serialises the schema for metaData.schemaString.

@@ -1,10 +1,57 @@
 package log
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/lakewarden/lakewarden/deltaio/storage"
 )
+
+// ChecksumError: what the log gives of a version is not what its checksum file
+// says, so that an object of the log was changed after the fact. It comes inside
+// a *CorruptError.
+type ChecksumError struct {
+	Version int64
+	Differs []string
+}
+
+func (e *ChecksumError) Error() string { return strings.Join(e.Differs, "; ") }
+
+// checked replays the commits after a base and compares the result with the
+// version's checksum file, if there is one that parses. Commits and checkpoints
+// have no checksum of their own: a flipped bit can turn an action into one that
+// nobody knows, and a checkpoint can lie under another's name.
+func (l *listing) checked(ctx context.Context, s storage.Store, base *State, version int64) (*State, error) {
+	st, err := l.replay(ctx, s, base, version)
+	if err != nil {
+		return nil, err
+	}
+	if _, there := slices.BinarySearch(l.checksums, version); !there {
+		return st, nil
+	}
+	sum, err := ReadChecksum(ctx, s, version)
+	var damage *CorruptError
+	switch {
+	case errors.Is(err, storage.ErrNotExist), errors.As(err, &damage):
+		return st, nil // it proves nothing
+	case err != nil:
+		return nil, err
+	case sum.Metadata != nil && sum.Metadata.ID != st.Metadata.ID:
+		return st, nil // left behind by a table that was dropped and made anew
+	}
+	if differs := sum.Differs(st); len(differs) > 0 {
+		return nil, &CorruptError{
+			Key: ChecksumKey(version), Reason: "version " + fmt.Sprint(version) + " is not what its checksum file says: the log was changed after the fact, or the file is wrong; bring the log back, or remove the file where the log is right",
+			Err: &ChecksumError{Version: version, Differs: differs},
+		}
+	}
+	return st, nil
+}
 
 // Differs names what the checksum says of its version and the state does not:
 // where there is anything, the log was changed after the fact, or the checksum's

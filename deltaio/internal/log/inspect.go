@@ -40,14 +40,7 @@ func Inspect(ctx context.Context, s storage.Store, compare bool) (*Inspection, e
 		return nil, err
 	}
 	out.First = l.first(out.Latest)
-	err = eachLogFile(ctx, s, 0, func(n logName, _ storage.Info) {
-		if n.kind == kindChecksum {
-			out.Checksums = append(out.Checksums, n.version)
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
+	out.Checksums = l.checksums
 	out.gaps(l)
 	if err := out.hint(ctx, s, l); err != nil {
 		return nil, err

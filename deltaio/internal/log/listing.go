@@ -24,6 +24,7 @@ type listing struct {
 	partial     bool   // older files were not listed
 	commits     []commitFile
 	checkpoints []checkpoint // complete ones, newest first
+	checksums   []int64      // versions with a checksum file, ascending
 }
 
 type commitFile struct {
@@ -39,6 +40,8 @@ func list(ctx context.Context, s storage.Store, from int64) (*listing, error) {
 		switch n.kind {
 		case kindCommit:
 			l.commits = append(l.commits, commitFile{n.version, info})
+		case kindChecksum:
+			l.checksums = append(l.checksums, n.version)
 		case kindClassic, kindUUIDParquet, kindUUIDJSON:
 			l.checkpoints = append(l.checkpoints, checkpoint{n.version, n.kind, []storage.Info{info}})
 		case kindPart:

@@ -86,7 +86,13 @@ func (l *listing) load(ctx context.Context, s storage.Store, version int64, hint
 	for _, c := range bases {
 		base, err := readCheckpoint(ctx, s, c, hint)
 		if err == nil {
-			return l.replay(ctx, s, base, version)
+			var st *State
+			if st, err = l.checked(ctx, s, base, version); err == nil {
+				return st, nil
+			}
+			if wrong := (*ChecksumError)(nil); !errors.As(err, &wrong) {
+				return nil, err
+			}
 		}
 		if ctx.Err() != nil || !passOver(err) {
 			return nil, err
@@ -94,10 +100,15 @@ func (l *listing) load(ctx context.Context, s storage.Store, version int64, hint
 		failed = append(failed, err)
 	}
 	if fromStart {
-		return l.replay(ctx, s, newBase().st, version)
+		return l.checked(ctx, s, newBase().st, version)
 	}
 	if l.partial {
 		return nil, errPartial
+	}
+	if len(failed) == 1 {
+		if wrong := (*ChecksumError)(nil); errors.As(failed[0], &wrong) {
+			return nil, failed[0]
+		}
 	}
 	return nil, fmt.Errorf("version %d: the commits before the oldest checkpoint are gone and no checkpoint reads whole: %w",
 		version, errors.Join(failed...))

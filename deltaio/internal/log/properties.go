@@ -1,6 +1,7 @@
 package log
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -126,8 +127,11 @@ func (st *State) Schema() (*schema.Struct, error) {
 
 func (m *Metadata) schema(mapped bool) (*schema.Struct, error) {
 	s, err := schema.Parse(m.SchemaString)
-	if err != nil {
+	if errors.Is(err, schema.ErrUnknownType) {
 		return nil, fmt.Errorf("schema of table %s: %w", m.ID, err)
+	}
+	if err != nil {
+		return nil, &CorruptError{Reason: "schema of table " + m.ID, Err: err}
 	}
 	if !mapped {
 		stripMapping(s)
