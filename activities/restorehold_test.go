@@ -245,3 +245,16 @@ func TestLoad_aPlanThatIsGone_asksForAPerson(t *testing.T) {
 	require.Equal(t, ErrorHalt, app.Type())
 	require.ErrorContains(t, err, "put the run folder back")
 }
+
+func TestRestoreRows_aHoldThatIsPast_isRefused_andNothingComesBack(t *testing.T) {
+	t.Parallel()
+	s := purgedSite(t)
+	rows := s.rows(vendas, "TRUE")
+	_, err := perform[RestoreRowsResult](t, s.RestoreRows, restoreIn("b-1", func(in *RestoreRowsInput) { in.Request.HoldUntil = today.AddDate(0, 0, -1).Format(time.DateOnly) }))
+	require.ErrorContains(t, err, "is past: the next purge would take the rows again")
+	require.Equal(t, rows, s.rows(vendas, "TRUE"))
+	require.Zero(t, s.heldIDs())
+
+	_, err = perform[RestoreRowsResult](t, s.RestoreRows, restoreIn("b-2", func(in *RestoreRowsInput) { in.Request.HoldUntil = today.Format(time.DateOnly) }))
+	require.NoError(t, err, "a hold counts through its last day")
+}

@@ -129,6 +129,9 @@ func (a *Activities) restore(ctx context.Context, in RestoreRowsInput, found *Fi
 	if err != nil {
 		return nil, refused("hold_until %q: want a day as yyyy-MM-dd", in.Request.HoldUntil)
 	}
+	if until.AddDate(0, 0, 1).Before(in.Now) {
+		return nil, refused("hold_until %s is past: the next purge would take the rows again; name a day from today on", in.Request.HoldUntil)
+	}
 	if in.Request.DryRun {
 		if len(in.Request.Keys) > 0 { // else it would be refused later
 			err = a.sameHoldKeys(ctx, found.Run.Table, in.Request.Keys, env)

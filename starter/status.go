@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"go.temporal.io/sdk/client"
@@ -31,7 +32,13 @@ func (a *app) statusCommand() *cobra.Command {
 				}
 				return err
 			}
-			shown := shownStatus{s, retries(pending(cmd.Context(), cl, id, ""))}
+			shown := shownStatus{Status: s, Retrying: retries(pending(cmd.Context(), cl, id, ""))}
+			if s.Outcome == "" {
+				shown.Ended = endedWithout(cmd.Context(), cl, id)
+			}
+			if shown.Ended != "" {
+				shown.Next = "" // nobody listens any more
+			}
 			return a.print(shown, func(w io.Writer) { shown.text(w, a.flags) })
 		},
 	}
@@ -41,10 +48,34 @@ func (a *app) statusCommand() *cobra.Command {
 type shownStatus struct {
 	workflows.Status
 	Retrying []retrying `json:"retrying,omitempty"`
+	// Ended says that the workflow is over although its state is not: it was
+	// terminated or timed out.
+	Ended string `json:"ended,omitempty"`
+}
+
+// endedWithout says how a workflow ended that recorded no outcome; "" when it
+// runs, or that is not known.
+func endedWithout(ctx context.Context, cl client.Client, id string) string {
+	d, err := cl.DescribeWorkflow(ctx, id, "")
+	if err != nil {
+		return ""
+	}
+	info := d.RawResponse.GetWorkflowExecutionInfo()
+	if info.GetCloseTime() == nil {
+		return ""
+	}
+	return fmt.Sprintf("the workflow is over since %s (%s) without an outcome: what follows is its last state; the next purge of the table undoes or records what it left",
+		info.GetCloseTime().AsTime().Format(time.RFC3339), strings.ToLower(info.GetStatus().String()))
 }
 
 func (s *shownStatus) text(w io.Writer, f config.Flags) {
+	if s.Ended != "" {
+		fmt.Fprintln(w, s.Ended)
+	}
 	fmt.Fprintln(w, plainText(s.Markdown()))
+	if s.Ended != "" {
+		return
+	}
 	if next := nextCommands(s.Status, f); len(next) > 0 {
 		fmt.Fprintln(w, "here:\n  "+strings.Join(next, "\n  "))
 	}
