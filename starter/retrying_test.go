@@ -37,7 +37,7 @@ func TestRetries_nameTheStepItsLastErrorAndTheNextTry(t *testing.T) {
 }
 
 func TestStatus_inJSON_hasTheRetriesBesideTheState(t *testing.T) {
-	data, err := json.Marshal(shownStatus{workflows.Status{Table: "bronze.vendas"}, []retrying{{Step: "MarkRows", Attempt: 2}}})
+	data, err := json.Marshal(shownStatus{Status: workflows.Status{Table: "bronze.vendas"}, Retrying: []retrying{{Step: "MarkRows", Attempt: 2}}})
 	require.NoError(t, err)
 	var got map[string]any
 	require.NoError(t, json.Unmarshal(data, &got))
