@@ -114,7 +114,7 @@ func (p *purge) startErasure(ctx workflow.Context) {
 		at := workflow.Now(ctx).Add(p.status.Plan.VacuumRetention.Or(7 * 24 * time.Hour))
 		due = &at
 	}
-	err := startProof(ctx, enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE, ErasureInput{
+	err := startProof(ctx, enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE, activities.ErasureOwed{
 		Run: p.runRef(), Policy: p.policy.Name, LegalBasis: p.policy.LegalBasis, AuditTable: p.policy.Audit.Table,
 		Notify: p.policy.Notify, Due: *due, Criteria: p.status.Plan.Criteria, RequestedBy: p.policy.RequestedBy, Owner: p.policy.Owner,
 		RowsDeleted: p.status.Delete.RowsDeleted, VersionBefore: &p.status.Mark.VersionBefore, VersionAfter: &p.status.Delete.Version,
@@ -132,7 +132,7 @@ func (p *purge) startErasure(ctx workflow.Context) {
 // meant it.
 func (p *purge) startOwed(ctx workflow.Context) {
 	for _, o := range p.status.Plan.Owed {
-		err := startProof(ctx, enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE, erasureOf(o))
+		err := startProof(ctx, enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE, o)
 		switch {
 		case temporal.IsWorkflowExecutionAlreadyStartedError(err):
 		case err != nil:

@@ -46,9 +46,9 @@ func shape(t reflect.Type) any {
 			return "time"
 		}
 		out := map[string]any{}
-		for i := range t.NumField() {
-			if tag := t.Field(i).Tag.Get("json"); tag != "" {
-				out[tag] = shape(t.Field(i).Type)
+		for _, f := range reflect.VisibleFields(t) { // JSON takes an embedded struct's fields for the outer one's
+			if tag := f.Tag.Get("json"); tag != "" {
+				out[tag] = shape(f.Type)
 			}
 		}
 		return out

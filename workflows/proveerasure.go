@@ -12,24 +12,10 @@ import (
 	"github.com/lakewarden/lakewarden/spec"
 )
 
-// ErasureInput is the input of ProveErasure.
+// ErasureInput is the input of ProveErasure: what is owed, and how often it was
+// tried.
 type ErasureInput struct {
-	Run         activities.Run `json:"run"`
-	Policy      string         `json:"policy"`
-	LegalBasis  string         `json:"legal_basis"`
-	Criteria    string         `json:"criteria"`
-	AuditTable  string         `json:"audit_table"`
-	Notify      *spec.Notify   `json:"notify,omitempty"`
-	RequestedBy string         `json:"requested_by,omitempty"`
-	Owner       string         `json:"owner,omitempty"`
-	// What the certificate says of the delete.
-	RowsDeleted   *int64    `json:"rows_deleted"`
-	VersionBefore *int64    `json:"version_before"`
-	VersionAfter  *int64    `json:"version_after"`
-	DeletedAt     time.Time `json:"deleted_at"`
-	AuditHead     string    `json:"audit_head"`
-	// Due is when the files of the run are past retention.
-	Due time.Time `json:"due"`
+	activities.ErasureOwed
 	// Attempt counts the tries so far, across continue-as-new.
 	Attempt int `json:"attempt,omitempty"`
 }
@@ -79,23 +65,14 @@ func ProveErasure(ctx workflow.Context, in ErasureInput) (ErasureResult, error) 
 
 // startProof starts a ProveErasure that outlives its parent. Whether one that ran
 // before may run again is the caller's to say.
-func startProof(ctx workflow.Context, reuse enumspb.WorkflowIdReusePolicy, in ErasureInput) error {
+func startProof(ctx workflow.Context, reuse enumspb.WorkflowIdReusePolicy, in activities.ErasureOwed) error {
 	ctx = workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID: ErasureID(in.Run.RunID), ParentClosePolicy: enumspb.PARENT_CLOSE_POLICY_ABANDON, WorkflowIDReusePolicy: reuse,
 		StaticSummary: cut("Prove that purged rows of "+in.Run.Table+" are erased", maxSummary),
 		StaticDetails: cut(fmt.Sprintf("Run %s deleted %s rows of %s by policy %s. Their files may go on %s; then they are removed, every object under the table is accounted for, and a certificate is written.\n\nLegal basis: %s\n\nQuery `status` tells the state. Cancelling stops the proof, not the retention.",
 			in.Run.RunID, count(in.RowsDeleted), in.Run.Table, in.Policy, in.Due.UTC().Format(time.RFC3339), cell.Replace(in.LegalBasis)), maxDetails),
 	})
-	return workflow.ExecuteChildWorkflow(ctx, TypeProveErasure, in).GetChildWorkflowExecution().Get(ctx, nil)
-}
-
-// erasureOf makes the input of a proof that somebody else owes.
-func erasureOf(o activities.ErasureOwed) ErasureInput {
-	return ErasureInput{
-		Run: o.Run, Policy: o.Policy, LegalBasis: o.LegalBasis, Criteria: o.Criteria, AuditTable: o.AuditTable, Notify: o.Notify,
-		RequestedBy: o.RequestedBy, Owner: o.Owner, RowsDeleted: o.RowsDeleted, VersionBefore: o.VersionBefore, VersionAfter: o.VersionAfter,
-		DeletedAt: o.DeletedAt, AuditHead: o.AuditHead, Due: o.Due,
-	}
+	return workflow.ExecuteChildWorkflow(ctx, TypeProveErasure, ErasureInput{ErasureOwed: in}).GetChildWorkflowExecution().Get(ctx, nil)
 }
 
 type erasure struct {

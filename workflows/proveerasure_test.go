@@ -14,9 +14,9 @@ import (
 )
 
 func erasureInput(due time.Time) workflows.ErasureInput {
-	return workflows.ErasureInput{
+	return workflows.ErasureInput{ErasureOwed: activities.ErasureOwed{
 		Run: activities.Run{RunID: "r", Table: "bronze.vendas", PlanDigest: "sha256:00"}, AuditTable: "control.expurgo_audit", Due: due,
-	}
+	}}
 }
 
 func TestProveErasure_waits_for_the_retention_then_vacuums_proves_and_records(t *testing.T) {

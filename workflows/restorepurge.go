@@ -176,7 +176,7 @@ func (r *restore) resumeErasure(ctx workflow.Context) error {
 		return nil
 	}
 	for attempt := 1; ; attempt++ {
-		err := startProof(ctx, enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE, erasureOf(*found.Owed))
+		err := startProof(ctx, enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE, *found.Owed)
 		if !temporal.IsWorkflowExecutionAlreadyStartedError(err) || attempt == resumeAttempts {
 			return err
 		}

@@ -204,11 +204,11 @@ func TestErasure_after_the_retention_is_proved_and_certified(t *testing.T) {
 	require.Eventually(t, func() bool { return time.Now().After(r.ErasureDue.Add(time.Second)) }, wait, poll)
 	purge, err := x.status(w.GetID())
 	require.NoError(t, err)
-	in := workflows.ErasureInput{
+	in := workflows.ErasureInput{ErasureOwed: activities.ErasureOwed{
 		Run: activities.Run{RunID: r.RunID, Table: x.table, PlanDigest: purge.Plan.PlanDigest}, Policy: p.Name, LegalBasis: p.LegalBasis,
 		Criteria: purge.Plan.Criteria, AuditTable: r.AuditTable, Due: r.ErasureDue.Add(-2 * time.Hour), DeletedAt: *r.ErasureDue,
 		RowsDeleted: r.RowsDeleted, VersionBefore: r.VersionBefore, VersionAfter: r.VersionAfter, AuditHead: r.AuditHead,
-	}
+	}}
 	proof, err := x.server.client.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: r.ErasureID, TaskQueue: x.queue}, workflows.TypeProveErasure, in)
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), wait)
