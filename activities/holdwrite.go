@@ -2,7 +2,6 @@ package activities
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"time"
 
@@ -94,13 +93,7 @@ func (a *Activities) holdRegistry(ctx context.Context, env deltaio.Env) (*deltai
 	if err != nil {
 		return nil, err
 	}
-	t, err := deltaio.Open(ctx, store, env)
-	if errors.Is(err, deltaio.ErrNotATable) {
-		t, err = deltaio.Create(ctx, store, env, deltaio.CreateOptions{Schema: holdSchema(), Description: "Rows that purges must not take again"})
-		if errors.Is(err, deltaio.ErrExists) {
-			t, err = deltaio.Open(ctx, store, env)
-		}
-	}
+	t, err := deltaio.OpenOrCreate(ctx, store, env, deltaio.CreateOptions{Schema: holdSchema(), Description: "Rows that purges must not take again"})
 	if err != nil {
 		return nil, err
 	}

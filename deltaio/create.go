@@ -59,6 +59,21 @@ func Create(ctx context.Context, s storage.Store, env Env, opt CreateOptions) (*
 	return t, nil
 }
 
+// OpenOrCreate opens the table, and makes it where there is none: for tables that
+// several writers share and whoever comes first makes. Options count for a new
+// table only; columns that an older one lacks are the caller's to add.
+func OpenOrCreate(ctx context.Context, s storage.Store, env Env, opt CreateOptions) (*Table, error) {
+	t, err := Open(ctx, s, env)
+	if !errors.Is(err, ErrNotATable) {
+		return t, err
+	}
+	t, err = Create(ctx, s, env, opt)
+	if errors.Is(err, ErrExists) { // somebody else was faster
+		return Open(ctx, s, env)
+	}
+	return t, err
+}
+
 func (t *Table) createdBefore(ctx context.Context, step *Step) (*Table, error) {
 	if step != nil {
 		st, err := t.newest(ctx)

@@ -1,6 +1,7 @@
 package deltaio_test
 
 import (
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -75,5 +76,42 @@ func TestCreate_takes_the_lowest_protocol_that_covers_the_design(t *testing.T) {
 		require.Equal(t, tc.w, p.MinWriterVersion, tc)
 		require.Equal(t, tc.writers, p.WriterFeatures, tc)
 		require.Equal(t, tc.readers, p.ReaderFeatures, tc)
+	}
+}
+
+func TestOpenOrCreate_of_many_at_once_gives_one_table_and_opens_it_afterwards(t *testing.T) {
+	t.Parallel()
+	for kind, open := range stores {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			c := newClock()
+			s := open(t, c)
+			opt := deltaio.CreateOptions{Schema: sales}
+			found := make([]string, 8)
+			var all sync.WaitGroup
+			for i := range found {
+				all.Go(func() {
+					table, err := deltaio.OpenOrCreate(t.Context(), s, env(c), opt)
+					if err != nil {
+						found[i] = err.Error()
+						return
+					}
+					snap, err := table.Snapshot(t.Context())
+					if err != nil {
+						found[i] = err.Error()
+						return
+					}
+					found[i] = snap.TableID()
+				})
+			}
+			all.Wait()
+			table, err := deltaio.OpenOrCreate(t.Context(), s, env(c), deltaio.CreateOptions{Schema: fields(col("other", schema.Long))})
+			require.NoError(t, err)
+			snap := snapshot(t, table)
+			require.Zero(t, snap.Version())
+			for _, id := range found {
+				require.Equal(t, snap.TableID(), id)
+			}
+		})
 	}
 }

@@ -159,16 +159,10 @@ func (l *Log) tryAppend(ctx context.Context, t *deltaio.Table, row evidence.Audi
 
 // ensure opens the table, creating or adopting it first.
 func (l *Log) ensure(ctx context.Context) (*deltaio.Table, error) {
-	t, err := deltaio.Open(ctx, l.store, l.env)
-	if errors.Is(err, deltaio.ErrNotATable) {
-		t, err = deltaio.Create(ctx, l.store, l.env, deltaio.CreateOptions{
-			Schema: evidence.AuditSchema(), Properties: map[string]string{"delta.appendOnly": "true"},
-			Description: "Purge runs and their outcomes, append-only and hash-chained",
-		})
-		if errors.Is(err, deltaio.ErrExists) { // somebody else was faster
-			t, err = deltaio.Open(ctx, l.store, l.env)
-		}
-	}
+	t, err := deltaio.OpenOrCreate(ctx, l.store, l.env, deltaio.CreateOptions{
+		Schema: evidence.AuditSchema(), Properties: map[string]string{"delta.appendOnly": "true"},
+		Description: "Purge runs and their outcomes, append-only and hash-chained",
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -239,13 +239,7 @@ func recorded(ctx context.Context, snap *deltaio.Snapshot, run RunRef) (bool, er
 // ensure opens a table of results, creating it first, and adds columns that one of
 // an older shape lacks.
 func ensure(ctx context.Context, s storage.Store, env deltaio.Env, what string, sc *schema.Struct) (*deltaio.Table, error) {
-	t, err := deltaio.Open(ctx, s, env)
-	if errors.Is(err, deltaio.ErrNotATable) {
-		t, err = deltaio.Create(ctx, s, env, deltaio.CreateOptions{Schema: sc, Properties: map[string]string{"delta.appendOnly": "true"}, Description: what})
-		if errors.Is(err, deltaio.ErrExists) { // somebody else was faster
-			t, err = deltaio.Open(ctx, s, env)
-		}
-	}
+	t, err := deltaio.OpenOrCreate(ctx, s, env, deltaio.CreateOptions{Schema: sc, Properties: map[string]string{"delta.appendOnly": "true"}, Description: what})
 	if err != nil {
 		return nil, err
 	}
