@@ -78,23 +78,22 @@ func begun(ctx context.Context, r Run, id string) (again bool, err error) {
 // before answers for an attempt that the archive shows as done or undone, and
 // for one that an append-only archive forbids.
 func (a *archiving) before(ctx context.Context) (*ArchiveResult, error) {
+	var rec archiveRecord
+	switch at, res, name, err := stands(ctx, a.dst, a.opt.Run, a.step, &rec); {
+	case err != nil:
+		return nil, err
+	case at == fenced:
+		return &ArchiveResult{Outcome: Fenced, Attempt: a.opt.Attempt}, nil
+	case at == committed:
+		return rec.result(res, name), sweepAttempts(ctx, a.dst, a.opt.Run, a.opt.Attempt, pathsOf(rec.Files...))
+	case !a.fit.appendOnly:
+		return nil, nil
+	}
 	snap, err := a.dst.Snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
-	v, _ := snap.Txn(a.step.AppID)
-	switch {
-	case v > a.step.Version:
-		return &ArchiveResult{Outcome: Fenced, Attempt: a.opt.Attempt}, nil
-	case v == a.step.Version:
-		var rec archiveRecord
-		res, name, _, err := done(ctx, a.dst, a.opt.Run, a.step, &rec)
-		if err != nil {
-			return nil, err
-		}
-		// Who committed may have died before it swept what came before it.
-		return rec.result(res, name), sweepAttempts(ctx, a.dst, a.opt.Run, a.opt.Attempt, pathsOf(rec.Files...))
-	case v%2 == 1 && a.fit.appendOnly:
+	if v, _ := snap.Txn(a.step.AppID); v < a.step.Version && v%2 == 1 { // an earlier attempt's rows could not be replaced
 		return &ArchiveResult{Outcome: ArchiveAppendOnly, Attempt: a.opt.Attempt}, nil
 	}
 	return nil, nil
