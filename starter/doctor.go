@@ -168,12 +168,9 @@ func judgeAttributes(have map[string]enumspb.IndexedValueType, err error, namesp
 }
 
 func (d *doctor) workers(ctx context.Context, cl client.Client, queue string) {
-	r, err := cl.DescribeTaskQueue(ctx, queue, enumspb.TASK_QUEUE_TYPE_WORKFLOW)
-	n := 0
-	if err == nil {
-		if n = polling(r.GetPollers(), d.a.now()); n == 0 {
-			err = fmt.Errorf("nobody polls queue %s: workflows would wait in silence", queue)
-		}
+	n, err := workersOn(ctx, cl, queue, d.a.now())
+	if err == nil && n == 0 {
+		err = fmt.Errorf("nobody polls queue %s: workflows would wait in silence", queue)
 	}
 	d.add("workers", fmt.Sprintf("%d on queue %s", n, queue), err, "Start one: worker --root URL, or name the queue that yours polls with --queue.")
 }
@@ -181,6 +178,15 @@ func (d *doctor) workers(ctx context.Context, cl client.Client, queue string) {
 // pollAge is how long ago a worker that lives has asked at most: a long poll
 // lasts a minute. The server remembers those that are gone for longer.
 const pollAge = 90 * time.Second
+
+// workersOn counts the workers that poll a queue.
+func workersOn(ctx context.Context, cl client.Client, queue string, now time.Time) (int, error) {
+	r, err := cl.DescribeTaskQueue(ctx, queue, enumspb.TASK_QUEUE_TYPE_WORKFLOW)
+	if err != nil {
+		return 0, err
+	}
+	return polling(r.GetPollers(), now), nil
+}
 
 // polling counts the workers that have asked lately.
 func polling(pollers []*taskqueuepb.PollerInfo, now time.Time) (n int) {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 
 	"github.com/lakewarden/lakewarden/internal/config"
@@ -69,13 +68,11 @@ func nextCommands(s workflows.Status, f config.Flags) []string {
 // nobodyWorks says that a workflow does not answer since no worker polls its
 // queue; "" when that is not the reason, or not known.
 func nobodyWorks(ctx context.Context, cl client.Client, id string, now time.Time) string {
-	d, err := cl.DescribeWorkflow(ctx, id, "")
-	if err != nil {
+	queue := describe(ctx, cl, id, "").GetExecutionConfig().GetTaskQueue().GetName()
+	if queue == "" {
 		return ""
 	}
-	queue := d.RawResponse.GetExecutionConfig().GetTaskQueue().GetName()
-	r, err := cl.DescribeTaskQueue(ctx, queue, enumspb.TASK_QUEUE_TYPE_WORKFLOW)
-	if err != nil || polling(r.GetPollers(), now) > 0 {
+	if n, err := workersOn(ctx, cl, queue, now); err != nil || n > 0 {
 		return ""
 	}
 	return fmt.Sprintf("no worker polls its queue %s; start one: worker --queue %s --root URL", queue, quoted(queue))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 )
 
@@ -43,12 +44,13 @@ func retries(pending []*workflowpb.PendingActivityInfo) []retrying {
 	return rs
 }
 
-// pending asks the server for the running activities of a workflow. They explain
-// a state and decide nothing, so that no answer is taken for none.
-func pending(ctx context.Context, cl client.Client, id, runID string) []*workflowpb.PendingActivityInfo {
+// describe asks the server what it knows of a workflow; nil when it does not
+// answer. That explains a state and decides nothing, so that no answer is taken
+// for nothing to tell.
+func describe(ctx context.Context, cl client.Client, id, runID string) *workflowservice.DescribeWorkflowExecutionResponse {
 	d, err := cl.DescribeWorkflow(ctx, id, runID)
 	if err != nil {
 		return nil
 	}
-	return d.RawResponse.GetPendingActivities()
+	return d.RawResponse
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/sdk/client"
 
 	"github.com/lakewarden/lakewarden/internal/config"
@@ -32,9 +33,10 @@ func (a *app) statusCommand() *cobra.Command {
 				}
 				return err
 			}
-			shown := shownStatus{Status: s, Retrying: retries(pending(cmd.Context(), cl, id, ""))}
+			d := describe(cmd.Context(), cl, id, "")
+			shown := shownStatus{Status: s, Retrying: retries(d.GetPendingActivities())}
 			if s.Outcome == "" {
-				shown.Ended = endedWithout(cmd.Context(), cl, id)
+				shown.Ended = endedWithout(d.GetWorkflowExecutionInfo())
 			}
 			if shown.Ended != "" {
 				shown.Next = "" // nobody listens any more
@@ -55,12 +57,7 @@ type shownStatus struct {
 
 // endedWithout says how a workflow ended that recorded no outcome; "" when it
 // runs, or that is not known.
-func endedWithout(ctx context.Context, cl client.Client, id string) string {
-	d, err := cl.DescribeWorkflow(ctx, id, "")
-	if err != nil {
-		return ""
-	}
-	info := d.RawResponse.GetWorkflowExecutionInfo()
+func endedWithout(info *workflowpb.WorkflowExecutionInfo) string {
 	if info.GetCloseTime() == nil {
 		return ""
 	}

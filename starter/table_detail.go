@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lakewarden/lakewarden/deltaio"
+	"github.com/lakewarden/lakewarden/internal/evidence"
 )
 
 // detailShown describes a version of a table.
@@ -76,7 +77,7 @@ func (d *detailShown) text(w io.Writer) {
 	line("id", "%s", d.ID)
 	line("version", "%d, %s", d.Version, moment(&d.Modified))
 	line("created", "%s", moment(d.Created))
-	line("rows", "%s", orUnknown(d.Rows))
+	line("rows", "%s", evidence.Count(d.Rows))
 	line("files", "%d, %d bytes; %d removed ones are remembered", d.Files, d.Bytes, d.Tombstones)
 	if d.Vectors > 0 {
 		line("deleted", "%d rows by deletion vectors of %d files", d.Deleted, d.Vectors)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lakewarden/lakewarden/deltaio"
+	"github.com/lakewarden/lakewarden/internal/evidence"
 )
 
 func (a *app) tableFiles() *cobra.Command {
@@ -66,7 +67,7 @@ func printFiles(w io.Writer, s *deltaio.Snapshot) {
 	rows := make([][]string, len(s.Files()))
 	for i, add := range s.Files() {
 		f := s.DescribeFile(add)
-		row := []string{cell(f.Path, 0), strconv.FormatInt(f.Size, 10), orUnknown(f.LiveRows)}
+		row := []string{cell(f.Path, 0), strconv.FormatInt(f.Size, 10), evidence.Count(f.LiveRows)}
 		for _, c := range s.PartitionBy() {
 			row = append(row, cell(orNull(f.Partition[c]), cellWidth))
 		}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+
+	"github.com/lakewarden/lakewarden/internal/evidence"
 )
 
 func (a *app) tablePartitions() *cobra.Command {
@@ -28,7 +30,7 @@ func (a *app) tablePartitions() *cobra.Command {
 					for _, c := range s.PartitionBy() {
 						rows[i] = append(rows[i], cell(orNull(p.Values[c]), 0))
 					}
-					rows[i] = append(rows[i], strconv.Itoa(p.Files), strconv.FormatInt(p.Bytes, 10), orUnknown(p.Rows), strconv.FormatInt(p.Deleted, 10))
+					rows[i] = append(rows[i], strconv.Itoa(p.Files), strconv.FormatInt(p.Bytes, 10), evidence.Count(p.Rows), strconv.FormatInt(p.Deleted, 10))
 				}
 				printGrid(w, append(append([]string{}, s.PartitionBy()...), "files", "bytes", "rows", "deleted by vectors"), rows)
 				fmt.Fprintf(w, "%d partitions of version %d\n", len(parts), s.Version())

@@ -64,13 +64,6 @@ func orNull(s *string) string {
 	return *s
 }
 
-func orUnknown(n *int64) string {
-	if n == nil {
-		return "unknown"
-	}
-	return strconv.FormatInt(*n, 10)
-}
-
 // valueText is a value of a row for a table's cell: nested ones as JSON.
 func valueText(t schema.Type, a arrow.Array, i int) (string, error) {
 	if isNull(t, a, i) {
@@ -123,7 +116,7 @@ func appendJSON(b []byte, t schema.Type, a arrow.Array, i int) ([]byte, error) {
 		return append(hex.AppendEncode(append(b, '"'), x.Value(i)), '"'), nil
 	case *array.Decimal128:
 		scale := x.DataType().(*arrow.Decimal128Type).Scale
-		return append(append(append(b, '"'), decimalText(x.Value(i).BigInt().String(), int(scale))...), '"'), nil
+		return append(append(append(b, '"'), x.Value(i).ToString(scale)...), '"'), nil
 	case *array.Date32:
 		return append(time.Unix(int64(x.Value(i))*86400, 0).UTC().AppendFormat(append(b, '"'), time.DateOnly), '"'), nil
 	case *array.Timestamp:
@@ -154,21 +147,6 @@ func appendFloat(b []byte, v float64, bits int) []byte {
 		return append(b, `"-Infinity"`...)
 	}
 	return strconv.AppendFloat(b, v, 'g', -1, bits)
-}
-
-// decimalText puts the point into the digits of a decimal.
-func decimalText(digits string, scale int) string {
-	sign := ""
-	if strings.HasPrefix(digits, "-") {
-		sign, digits = "-", digits[1:]
-	}
-	for len(digits) <= scale {
-		digits = "0" + digits
-	}
-	if scale == 0 {
-		return sign + digits
-	}
-	return sign + digits[:len(digits)-scale] + "." + digits[len(digits)-scale:]
 }
 
 func appendStruct(b []byte, t schema.Type, a *array.Struct, i int) ([]byte, error) {

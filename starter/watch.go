@@ -168,7 +168,7 @@ func (v *view) show(ctx context.Context, cl client.Client, id, runID string) {
 		v.stage = s.Stage
 		fmt.Fprintf(v.w, "%s  %s\n", s.Since.UTC().Format("15:04:05"), stageLine(s, v.flags))
 	}
-	acts := pending(ctx, cl, id, runID)
+	acts := describe(ctx, cl, id, runID).GetPendingActivities()
 	v.failed(retries(acts))
 	if v.tty {
 		v.progress(heartbeat(acts))
