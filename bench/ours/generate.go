@@ -10,17 +10,14 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/lakewarden/lakewarden/deltaio"
 	"github.com/lakewarden/lakewarden/deltaio/schema"
 	"github.com/lakewarden/lakewarden/deltaio/storage"
+	"github.com/lakewarden/lakewarden/internal/sample"
 )
 
-const (
-	batchRows = 64 << 10
-	days      = 3 * 365
-)
+const days = 3 * 365
 
 // first is the oldest day; the cutoff lies a quarter of the days behind it.
 var first = time.Date(2023, 12, 2, 0, 0, 0, 0, time.UTC)
@@ -66,27 +63,7 @@ type generator struct {
 }
 
 func (g *generator) batches(n int) iter.Seq2[arrow.Record, error] {
-	return func(yield func(arrow.Record, error) bool) {
-		sc, err := schema.ArrowSchema(sales())
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		b := array.NewRecordBuilder(memory.DefaultAllocator, sc)
-		defer b.Release()
-		for i := range n {
-			g.row(b, g.day(i, n))
-			if b.Field(0).Len() < batchRows && i < n-1 {
-				continue
-			}
-			rec := b.NewRecord()
-			more := yield(rec, nil)
-			rec.Release()
-			if !more {
-				return
-			}
-		}
-	}
+	return sample.Batches(sales(), n, func(b *array.RecordBuilder, i int) { g.row(b, g.day(i, n)) })
 }
 
 // day draws a row's day.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/lakewarden/lakewarden/deltaio"
 	"github.com/lakewarden/lakewarden/deltaio/schema"
@@ -52,32 +51,14 @@ func (x Sessions) Write(ctx context.Context, s storage.Store, env deltaio.Env) e
 }
 
 func (x Sessions) batches() iter.Seq2[arrow.Record, error] {
-	return func(yield func(arrow.Record, error) bool) {
-		sc, err := schema.ArrowSchema(sessionSchema())
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		b := array.NewRecordBuilder(memory.DefaultAllocator, sc)
-		defer b.Release()
-		rnd := rand.New(rand.NewPCG(x.Seed, 7))
-		y, m, d := x.Until.Date()
-		first := time.Date(y, m, d, 0, 0, 0, 0, time.UTC).AddDate(0, 0, 1-sessionDays)
-		for i := range x.Rows {
-			at := first.AddDate(0, 0, i*sessionDays/x.Rows).UnixMicro() + rnd.Int64N(86_400_000_000)
-			b.Field(0).(*array.Int64Builder).Append(int64(i) + 1)
-			b.Field(1).(*array.TimestampBuilder).Append(arrow.Timestamp(at))
-			b.Field(2).(*array.StringBuilder).Append(fmt.Sprintf("visitor-%05d", rnd.IntN(10_000)))
-			b.Field(3).(*array.StringBuilder).Append(statuses[min(rnd.IntN(10), 2)]) // most are open
-			if b.Field(0).Len() < batchRows && i < x.Rows-1 {
-				continue
-			}
-			rec := b.NewRecord()
-			more := yield(rec, nil)
-			rec.Release()
-			if !more {
-				return
-			}
-		}
-	}
+	rnd := rand.New(rand.NewPCG(x.Seed, 7))
+	y, m, d := x.Until.Date()
+	first := time.Date(y, m, d, 0, 0, 0, 0, time.UTC).AddDate(0, 0, 1-sessionDays)
+	return Batches(sessionSchema(), x.Rows, func(b *array.RecordBuilder, i int) {
+		at := first.AddDate(0, 0, i*sessionDays/x.Rows).UnixMicro() + rnd.Int64N(86_400_000_000)
+		b.Field(0).(*array.Int64Builder).Append(int64(i) + 1)
+		b.Field(1).(*array.TimestampBuilder).Append(arrow.Timestamp(at))
+		b.Field(2).(*array.StringBuilder).Append(fmt.Sprintf("visitor-%05d", rnd.IntN(10_000)))
+		b.Field(3).(*array.StringBuilder).Append(statuses[min(rnd.IntN(10), 2)]) // most are open
+	})
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/lakewarden/lakewarden/deltaio"
 	"github.com/lakewarden/lakewarden/deltaio/schema"
@@ -30,7 +29,6 @@ type Vendas struct {
 const (
 	defaultRows  = 2_000_000
 	defaultYears = 3
-	batchRows    = 64 << 10
 	// secondShare of the rows comes by a second load, which touches the last
 	// months only: files of several sizes, as real tables have them.
 	secondShare  = 4
@@ -102,26 +100,7 @@ type generator struct {
 
 // batches yields n rows spread over the days, in order of the days.
 func (g *generator) batches(n int, days []time.Time) iter.Seq2[arrow.Record, error] {
-	return func(yield func(arrow.Record, error) bool) {
-		sc, err := schema.ArrowSchema(Schema())
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		b := array.NewRecordBuilder(memory.DefaultAllocator, sc)
-		defer b.Release()
-		for i := range n {
-			g.row(b, days[i*len(days)/n])
-			if b.Field(0).Len() == batchRows || i == n-1 {
-				rec := b.NewRecord()
-				more := yield(rec, nil)
-				rec.Release()
-				if !more {
-					return
-				}
-			}
-		}
-	}
+	return Batches(Schema(), n, func(b *array.RecordBuilder, i int) { g.row(b, days[i*len(days)/n]) })
 }
 
 func (g *generator) row(b *array.RecordBuilder, day time.Time) {
