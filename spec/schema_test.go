@@ -40,12 +40,14 @@ func golden(t *testing.T, file string, got []byte) {
 // the key table knows.
 func generate(t *testing.T) []byte {
 	t.Helper()
-	r := &jsonschema.Reflector{DoNotReference: true}
-	require.NoError(t, r.AddGoComments("github.com/lakewarden/lakewarden/spec", "."))
-	s := r.Reflect(RetentionPolicy{})
-	s.ID = "https://github.com/lakewarden/lakewarden/spec/schema/retention-policy.schema.json"
-	s.Title = "lakewarden retention policy"
-	enrich(s, "", defaultsByPath(t))
+	defaults := defaultsByPath(t)
+	s := reflected(t, RetentionPolicy{}, "retention-policy", "lakewarden retention policy", func(s *jsonschema.Schema, path string) bool {
+		if k, ok := policyKeys[path]; ok {
+			describe(s, k)
+			s.Default = defaults[path]
+		}
+		return false
+	})
 	require.NoError(t, json.Unmarshal([]byte(`[{"required":["days"]},{"required":["months"]},{"required":["years"]},{"required":["until"]}]`),
 		&property(t, s, "criteria.older_than").OneOf))
 	archive := property(t, s, "archive")
@@ -53,6 +55,24 @@ func generate(t *testing.T) []byte {
 	require.NoError(t, json.Unmarshal([]byte(`{"required":["reason"]}`), &archive.Then))
 	require.NoError(t, json.Unmarshal([]byte(`{"properties":{"reason":false}}`), &archive.Else))
 
+	return encoded(t, s)
+}
+
+// reflected draws a schema from a type and its comments; known adds what the key
+// table knows of each path.
+func reflected(t *testing.T, doc any, name, title string, known func(s *jsonschema.Schema, path string) (whole bool)) *jsonschema.Schema {
+	t.Helper()
+	r := &jsonschema.Reflector{DoNotReference: true}
+	require.NoError(t, r.AddGoComments("github.com/lakewarden/lakewarden/spec", "."))
+	s := r.Reflect(doc)
+	s.ID = jsonschema.ID("https://github.com/lakewarden/lakewarden/spec/schema/" + name + ".schema.json")
+	s.Title = title
+	enrich(s, "", known)
+	return s
+}
+
+func encoded(t *testing.T, s *jsonschema.Schema) []byte {
+	t.Helper()
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
@@ -71,23 +91,31 @@ func property(t *testing.T, s *jsonschema.Schema, path string) *jsonschema.Schem
 	return s
 }
 
-// enrich adds allowed values, forms, right values and defaults.
-func enrich(s *jsonschema.Schema, path string, defaults map[string]any) {
+// enrich walks a schema: what known says of a path counts, and where it says that
+// this is the whole, nothing below is looked at. Objects are not empty.
+func enrich(s *jsonschema.Schema, path string, known func(s *jsonschema.Schema, path string) (whole bool)) {
 	s.Description = strings.Join(strings.Fields(s.Description), " ")
-	if k, ok := policyKeys[path]; ok {
-		describe(s, k)
-		s.Default = defaults[path]
-	}
-	if s.Properties == nil {
+	if known(s, path) {
 		return
 	}
-	one := uint64(1)
-	s.MinProperties = &one
-	for p := s.Properties.Oldest(); p != nil; p = p.Next() {
-		enrich(p.Value, join(path, p.Key), defaults)
+	below := s.Properties
+	if s.Type == "array" && s.Items != nil && s.Items.Properties != nil {
+		s.UniqueItems = false
+		below = s.Items.Properties
+	}
+	if s.Properties != nil {
+		one := uint64(1)
+		s.MinProperties = &one
+	}
+	if below == nil {
+		return
+	}
+	for p := below.Oldest(); p != nil; p = p.Next() {
+		enrich(p.Value, join(path, p.Key), known)
 	}
 }
 
+// describe adds allowed values, forms and right values.
 func describe(s *jsonschema.Schema, k key) {
 	one := uint64(1)
 	value := s
@@ -141,13 +169,13 @@ func flatten(t *testing.T, v any) map[string]any {
 	return out
 }
 
-func compiled(t *testing.T) *santhosh.Schema {
+func compiled(t *testing.T, text []byte) *santhosh.Schema {
 	t.Helper()
-	doc, err := santhosh.UnmarshalJSON(bytes.NewReader(PolicySchema()))
+	doc, err := santhosh.UnmarshalJSON(bytes.NewReader(text))
 	require.NoError(t, err)
 	c := santhosh.NewCompiler()
-	require.NoError(t, c.AddResource("policy.json", doc))
-	s, err := c.Compile("policy.json")
+	require.NoError(t, c.AddResource("schema.json", doc))
+	s, err := c.Compile("schema.json")
 	require.NoError(t, err)
 	return s
 }
@@ -164,7 +192,7 @@ func instance(t *testing.T, text []byte) any {
 
 func TestSchema_accepts_every_example(t *testing.T) {
 	t.Parallel()
-	s := compiled(t)
+	s := compiled(t, PolicySchema())
 	require.NoError(t, s.Validate(instance(t, []byte(Example()))))
 	require.NoError(t, s.Validate(instance(t, []byte(everything))))
 	files, err := filepath.Glob("../examples/*.yaml")
@@ -182,7 +210,7 @@ func TestSchema_accepts_every_example(t *testing.T) {
 
 func TestSchema_refuses_what_an_editor_should_underline(t *testing.T) {
 	t.Parallel()
-	s := compiled(t)
+	s := compiled(t, PolicySchema())
 	for name, change := range map[string][2]string{
 		"unknown key":            {"owner: sales-data", "ownr: sales-data"},
 		"unknown nested key":     {"days: 365", "dayz: 365"},

@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"github.com/invopop/jsonschema"
-	santhosh "github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
 )
 
@@ -121,57 +119,28 @@ func TestSilverTable_each_mistake_names_its_key_and_a_right_form(t *testing.T) {
 
 func TestSilverSchema_is_what_the_types_say(t *testing.T) {
 	t.Parallel()
-	r := &jsonschema.Reflector{DoNotReference: true}
-	require.NoError(t, r.AddGoComments("github.com/lakewarden/lakewarden/spec", "."))
-	s := r.Reflect(SilverTable{})
-	s.ID = "https://github.com/lakewarden/lakewarden/spec/schema/silver-table.schema.json"
-	s.Title = "lakewarden Silver table"
-	enrichSilver(s, "")
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	require.NoError(t, enc.Encode(s))
-	golden(t, "schema/silver-table.schema.json", out.Bytes())
+	s := reflected(t, SilverTable{}, "silver-table", "lakewarden Silver table", describeSilver)
+	golden(t, "schema/silver-table.schema.json", encoded(t, s))
 }
 
-func enrichSilver(s *jsonschema.Schema, path string) {
-	s.Description = strings.Join(strings.Fields(s.Description), " ")
-	if k, ok := silverKeys.find(path); ok {
-		switch {
-		case strings.HasSuffix(path, ".values"):
-			*s = jsonschema.Schema{Type: "object", Description: s.Description, AdditionalProperties: &jsonschema.Schema{Type: "string"}}
-			return
-		case strings.HasSuffix(path, ".default"):
-			s.Type, s.OneOf = "", []*jsonschema.Schema{{Type: "number"}, {Type: "string"}, {Type: "boolean"}}
-		default:
-			describe(s, k)
-		}
+func describeSilver(s *jsonschema.Schema, path string) bool {
+	k, ok := silverKeys.find(path)
+	switch {
+	case !ok:
+	case strings.HasSuffix(path, ".values"):
+		*s = jsonschema.Schema{Type: "object", Description: s.Description, AdditionalProperties: &jsonschema.Schema{Type: "string"}}
+		return true
+	case strings.HasSuffix(path, ".default"):
+		s.Type, s.OneOf = "", []*jsonschema.Schema{{Type: "number"}, {Type: "string"}, {Type: "boolean"}}
+	default:
+		describe(s, k)
 	}
-	if s.Type == "array" && s.Items != nil && s.Items.Properties != nil {
-		s.UniqueItems = false
-		for p := s.Items.Properties.Oldest(); p != nil; p = p.Next() {
-			enrichSilver(p.Value, join(path, p.Key))
-		}
-	}
-	if s.Properties == nil {
-		return
-	}
-	one := uint64(1)
-	s.MinProperties = &one
-	for p := s.Properties.Oldest(); p != nil; p = p.Next() {
-		enrichSilver(p.Value, join(path, p.Key))
-	}
+	return false
 }
 
 func TestSilverSchema_accepts_what_is_valid_and_underlines_what_is_not(t *testing.T) {
 	t.Parallel()
-	doc, err := santhosh.UnmarshalJSON(bytes.NewReader(SilverSchema()))
-	require.NoError(t, err)
-	c := santhosh.NewCompiler()
-	require.NoError(t, c.AddResource("silver.json", doc))
-	s, err := c.Compile("silver.json")
-	require.NoError(t, err)
+	s := compiled(t, SilverSchema())
 	require.NoError(t, s.Validate(instance(t, []byte(ExampleSilverTable()))))
 	for _, name := range []string{"ventas.yaml", "clientes.yaml"} {
 		data, err := os.ReadFile(filepath.Join("../examples", name))

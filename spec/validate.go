@@ -34,6 +34,12 @@ func (c *checker) required(path, value string) bool {
 	return false
 }
 
+// name checks the name of a spec, a source or a rule.
+func (c *checker) name(path, name string) {
+	c.required(path, name)
+	c.form(path, name, "a name: letters, digits, dot, dash and underscore, at most 100")
+}
+
 // form checks a value, where there is one, against the key's pattern.
 func (c *checker) form(path, value, want string) bool {
 	k, _ := c.keys.find(c.prefix + path)

@@ -16,9 +16,7 @@ func (p PartitionCheck) Validate(zones ZoneLoader) Problems {
 	p = p.Defaults()
 	c := &checker{keys: partitionKeys, zones: zones}
 	c.header(p.APIVersion, p.Kind)
-	if c.required("name", p.Name) {
-		c.form("name", p.Name, "a name: letters, digits, dot, dash and underscore, at most 100")
-	}
+	c.name("name", p.Name)
 	c.target(p)
 	c.scheme(p.Partition)
 	c.expected(p)

@@ -26,8 +26,7 @@ func (p RetentionPolicy) empty() bool {
 
 func (c *checker) policy(p RetentionPolicy) {
 	c.header(p.APIVersion, p.Kind)
-	c.required("name", p.Name)
-	c.form("name", p.Name, "a name: letters, digits, dot, dash and underscore, at most 100")
+	c.name("name", p.Name)
 	c.required("owner", p.Owner)
 	c.required("legal_basis", p.LegalBasis)
 	c.required("table", p.Table)

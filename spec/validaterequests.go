@@ -14,8 +14,7 @@ func (l PurgeLakehouse) Validate(zones ZoneLoader) Problems {
 	l = l.Defaults()
 	c := &checker{keys: lakehouseKeys, zones: zones}
 	c.header(l.APIVersion, l.Kind)
-	c.required("name", l.Name)
-	c.form("name", l.Name, "a name: letters, digits, dot, dash and underscore, at most 100")
+	c.name("name", l.Name)
 	if n := *l.MaxParallel; n < 1 || n > 100 {
 		c.add("max_parallel", "%d is out of range: 1 to 100", n)
 	}

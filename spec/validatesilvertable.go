@@ -16,9 +16,7 @@ func (t SilverTable) Validate(zones ZoneLoader) Problems {
 	t = t.Defaults()
 	c := &checker{keys: silverKeys, zones: zones}
 	c.header(t.APIVersion, t.Kind)
-	if c.required("name", t.Name) {
-		c.form("name", t.Name, "a name: letters, digits, dot, dash and underscore, at most 100")
-	}
+	c.name("name", t.Name)
 	c.silverColumns(t)
 	c.silverSources(t)
 	c.silverKeys(t)
@@ -131,9 +129,7 @@ func (c *checker) silverSources(t SilverTable) {
 	var names []string
 	for i, s := range t.Sources {
 		at := fmt.Sprintf("sources[%d]", i)
-		if c.required(at+".name", s.Name) {
-			c.form(at+".name", s.Name, "a name: letters, digits, dot, dash and underscore, at most 100")
-		}
+		c.name(at+".name", s.Name)
 		if containsFold(names, s.Name) {
 			c.add(at+".name", "two sources are called %s", shorten(s.Name))
 		}
@@ -289,9 +285,7 @@ func (c *checker) silverRules(t SilverTable) {
 	var names []string
 	for i, e := range t.Expectations {
 		at := fmt.Sprintf("expectations[%d]", i)
-		if c.required(at+".name", e.Name) {
-			c.form(at+".name", e.Name, "a name: letters, digits, dot, dash and underscore, at most 100")
-		}
+		c.name(at+".name", e.Name)
 		if containsFold(names, e.Name) {
 			c.add(at+".name", "two rules are called %s", shorten(e.Name))
 		}
